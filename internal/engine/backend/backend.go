@@ -1,0 +1,130 @@
+// Package backend is the run-time side of a backend: its servers, how one is
+// chosen, and the queue of streams that wait for any of them.
+package backend
+
+import (
+	"net/netip"
+
+	"weir/internal/engine/balance"
+	"weir/internal/engine/queue"
+	"weir/internal/engine/server"
+	"weir/internal/engine/stats"
+	"weir/internal/link/h1mux"
+	"weir/internal/model"
+)
+
+// Backend is one backend, shared by all loops.
+type Backend struct {
+	Conf    *model.Proxy
+	Name    string
+	Servers []*server.Server
+	Queue   queue.Queue[server.Server]
+	Cur     stats.Gauge   // streams
+	Stats   []stats.Proxy // by loop
+	Pages   model.PageTable
+	H1      *h1mux.Options // for connections to servers
+
+	ForwardFor, OriginalTo Forward
+
+	active, backup balance.Algorithm
+	backups        []*server.Server
+}
+
+// New makes the run-time side of conf over the given servers, for n loops.
+func New(conf *model.Proxy, servers []*server.Server, n int) *Backend {
+	b := &Backend{Conf: conf, Name: conf.Name, Servers: servers, Stats: make([]stats.Proxy, n)}
+	var active []*server.Server
+	for _, s := range servers {
+		s.Freed = b.freed
+		if s.Conf.Backup {
+			b.backups = append(b.backups, s)
+		} else {
+			active = append(active, s)
+		}
+	}
+	b.active = balance.New(conf.Balance.Algorithm, active)
+	b.backup = balance.New(conf.Balance.Algorithm, b.backups)
+	return b
+}
+
+// Pick chooses a server. full reports that servers are up but none has room.
+func (b *Backend) Pick(avoid *server.Server) (s *server.Server, full bool) {
+	s, full = b.active.Pick(avoid)
+	if s != nil || full {
+		return s, full
+	}
+	if b.Conf.Has(model.OptAllBackups) {
+		return b.backup.Pick(avoid)
+	}
+	for _, s := range b.backups { // only the first usable backup server takes over
+		if s.Usable() {
+			if s.HasRoom() {
+				return s, false
+			}
+			return nil, true
+		}
+	}
+	return nil, false
+}
+
+// Usable counts the servers that can take traffic.
+func (b *Backend) Usable() (n int) {
+	for _, s := range b.Servers {
+		if s.Usable() {
+			n++
+		}
+	}
+	return n
+}
+
+// Enqueue lets p wait for any server; it returns how many wait before it.
+func (b *Backend) Enqueue(p *queue.Pending[server.Server]) int64 {
+	before := b.Queue.Push(p)
+	// A slot may have become free between the refusal and the push: nobody else would tell.
+	for _, s := range b.Servers {
+		if s.Usable() && s.HasRoom() {
+			b.freed(s)
+		}
+	}
+	return before
+}
+
+// freed gives the free slots of s to those who wait for it, then to those who wait for any server.
+func (b *Backend) freed(s *server.Server) {
+	for s.Queue.Len() > 0 || b.Queue.Len() > 0 && b.inTurn(s) {
+		if !s.Serve() {
+			return
+		}
+		if !s.Queue.Assign(s) && !(b.inTurn(s) && b.Queue.Assign(s)) {
+			s.Unserve()
+			return
+		}
+	}
+}
+
+// inTurn reports whether balancing may send waiting streams to s.
+func (b *Backend) inTurn(s *server.Server) bool {
+	return s.Usable() && (!s.Conf.Backup || b.Conf.Has(model.OptAllBackups) || b.activeDown())
+}
+
+func (b *Backend) activeDown() bool {
+	for _, s := range b.Servers {
+		if !s.Conf.Backup && s.Usable() {
+			return false
+		}
+	}
+	return true
+}
+
+// Forward is a compiled "option forwardfor" or "originalto".
+type Forward struct {
+	Enabled bool
+	Header  string
+	IfNone  bool
+	Except  netip.Prefix // not valid: none
+}
+
+// Applies reports whether the header is to be added for addr.
+func (w *Forward) Applies(addr netip.Addr) bool {
+	return w.Enabled && addr.IsValid() && !(w.Except.IsValid() && w.Except.Contains(addr.Unmap()))
+}

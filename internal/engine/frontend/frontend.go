@@ -1,0 +1,55 @@
+// Package frontend is the run-time side of a frontend: what its connections
+// share, its limits, and how it chooses a backend.
+package frontend
+
+import (
+	"sync/atomic"
+
+	"weir/internal/engine/backend"
+	"weir/internal/engine/stats"
+	"weir/internal/link/h1mux"
+	"weir/internal/model"
+)
+
+// Frontend is one frontend, shared by all loops.
+type Frontend struct {
+	Conf  *model.Proxy
+	Name  string
+	Cur   stats.Gauge // connections
+	Rate  stats.Rate  // sessions a second
+	Stats []stats.Proxy
+	Pages model.PageTable
+	Logs  []model.LogEmitter // by loop; nil entries: nothing is logged
+	H1    *h1mux.Options     // for connections of clients
+
+	MaxConn    int // from the configuration or the process
+	LogURI     int // tune.http.logurl
+	Default    *backend.Backend
+	Rules      []SwitchRule
+	ForwardFor backend.Forward
+	OriginalTo backend.Forward
+	Backends   func(name string) *backend.Backend
+
+	Draining atomic.Bool // a newer generation has taken over: connections are not kept
+}
+
+// SwitchRule is a use_backend line bound to its backend.
+type SwitchRule struct {
+	Cond *model.Condition
+	To   *backend.Backend
+}
+
+// Choose returns the backend for a transaction: the first use_backend rule that matches, the default one, or nil.
+func (f *Frontend) Choose(t model.Transaction) *backend.Backend {
+	for i := range f.Rules {
+		if r := &f.Rules[i]; Holds(r.Cond, t) {
+			return r.To
+		}
+	}
+	return f.Default
+}
+
+// Holds evaluates a condition; no condition holds.
+func Holds(c *model.Condition, t model.Transaction) bool {
+	return c == nil || c.Expr.Match(t) != c.Unless
+}

@@ -1,0 +1,210 @@
+// Package listen accepts connections: one Listener for each bound address and
+// loop. Limits (maxconn of the process, the frontend and the bind line, rates)
+// are applied before a session begins; what is over a limit stays in the
+// kernel's queue.
+package listen
+
+import (
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"weir/internal/engine/frontend"
+	"weir/internal/engine/session"
+	"weir/internal/engine/stats"
+	"weir/internal/rt/loop"
+	"weir/internal/rt/sock"
+)
+
+// Limit is a number of connections that may exist at once, and the listeners that wait for it.
+type Limit struct {
+	Gauge   *stats.Gauge
+	Max     int64 // 0: none
+	waiting atomic.Bool
+	mu      sync.Mutex
+	list    []*Listener
+}
+
+// take counts one connection in; false when the limit is reached, and then w is told when that changes.
+func (m *Limit) take(w *Listener) bool {
+	if m.Gauge.IncBelow(m.Max) {
+		return true
+	}
+	m.mu.Lock()
+	m.list = append(m.list, w)
+	m.waiting.Store(true)
+	m.mu.Unlock()
+	if m.Gauge.Cur() < m.Max { // freed between the refusal and the note
+		m.tell()
+	}
+	return false
+}
+
+// give counts one connection out.
+func (m *Limit) give() {
+	m.Gauge.Dec()
+	if m.waiting.Load() {
+		m.tell()
+	}
+}
+
+func (m *Limit) tell() {
+	m.mu.Lock()
+	list := m.list
+	m.list = nil
+	m.waiting.Store(false)
+	m.mu.Unlock()
+	for _, w := range list {
+		w.l.Post(w.retry)
+	}
+}
+
+// Rate is a limit on new connections a second.
+type Rate struct {
+	Rate *stats.Rate
+	Max  int64 // 0: none
+}
+
+// Gate are the limits that apply to one frontend's connections.
+type Gate struct {
+	Process *Limit
+	Front   *Limit
+	Bind    *Limit
+	Rates   []Rate
+}
+
+// Options describe a listener.
+type Options struct {
+	Front    *frontend.Frontend
+	BindName string
+	Unix     bool
+	UnixID   int
+	Gate     Gate
+	Sessions *session.Set
+}
+
+// Listener accepts on one socket for one loop.
+type Listener struct {
+	Options
+	l       *loop.Loop
+	s       *sock.Listener
+	held    []held // accepted by the kernel's batch, over a limit here
+	timer   loop.Timer
+	retry   func()
+	closed  func()
+	stopped bool
+	paused  bool // by a limit
+}
+
+type held struct {
+	fd   int
+	peer netip.AddrPort
+}
+
+// New starts accepting on fd, which the caller keeps.
+func New(l *loop.Loop, fd int, o Options) *Listener {
+	w := &Listener{Options: o, l: l}
+	w.retry = w.resume
+	w.closed = w.sessionClosed
+	w.timer.Fn = w.resume
+	w.s = sock.Listen(l, fd, w.accept)
+	return w
+}
+
+func (w *Listener) accept(fd int, peer netip.AddrPort) {
+	if len(w.held) == 0 && w.admit() {
+		w.open(fd, peer)
+		return
+	}
+	w.held = append(w.held, held{fd, peer})
+	w.pause()
+}
+
+// admit takes all limits for one connection, or none of them.
+func (w *Listener) admit() bool {
+	now := w.l.Now()
+	for _, r := range w.Gate.Rates {
+		if d := r.Rate.Wait(now, r.Max); d > 0 {
+			w.l.Arm(&w.timer, now+int64(max(d, time.Millisecond)))
+			return false
+		}
+	}
+	g := &w.Gate
+	switch {
+	case !g.Process.take(w):
+		return false
+	case !g.Front.take(w):
+		g.Process.give()
+		return false
+	case !g.Bind.take(w):
+		g.Front.give()
+		g.Process.give()
+		return false
+	}
+	for _, r := range g.Rates {
+		r.Rate.Add(now)
+	}
+	return true
+}
+
+func (w *Listener) open(fd int, peer netip.AddrPort) {
+	w.Front.Stats[w.l.ID()].Sessions.Add(1)
+	w.Sessions.Open(&session.Accepted{FD: fd, Peer: peer, Front: w.Front, BindName: w.BindName, Unix: w.Unix, UnixID: w.UnixID, Closed: w.closed})
+}
+
+func (w *Listener) sessionClosed() {
+	w.Gate.Bind.give()
+	w.Gate.Front.give()
+	w.Gate.Process.give()
+}
+
+func (w *Listener) pause() {
+	if !w.paused {
+		w.paused = true
+		w.s.Pause()
+	}
+}
+
+// resume tries again after a limit has moved.
+func (w *Listener) resume() {
+	for len(w.held) > 0 {
+		if !w.admit() {
+			return
+		}
+		h := w.held[0]
+		w.held = w.held[1:]
+		w.open(h.fd, h.peer)
+	}
+	if w.paused && !w.stopped {
+		w.paused = false
+		w.s.Resume()
+	}
+}
+
+// Suspend stops accepting until Unsuspend (SIGTTOU).
+func (w *Listener) Suspend() { w.s.Pause() }
+
+// Unsuspend accepts again (SIGTTIN).
+func (w *Listener) Unsuspend() {
+	if !w.paused && !w.stopped {
+		w.s.Resume()
+	}
+}
+
+// Close stops accepting for good. The socket itself belongs to the keeper. Connections that the kernel handed over
+// already are served.
+func (w *Listener) Close() {
+	w.stopped = true
+	w.s.Close()
+	for _, h := range w.held {
+		if !w.admit() {
+			w.Gate.Process.Gauge.Inc()
+			w.Gate.Front.Gauge.Inc()
+			w.Gate.Bind.Gauge.Inc()
+		}
+		w.open(h.fd, h.peer)
+	}
+	w.held = nil
+	w.l.Forget(&w.timer)
+}

@@ -1,0 +1,269 @@
+// Package server holds what weir knows of one server at run time: whether it
+// takes traffic, how many requests it serves, who waits for it, and its idle
+// connections, which belong to the loop that opened them.
+package server
+
+import (
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"weir/internal/engine/queue"
+	"weir/internal/engine/stats"
+	"weir/internal/link/mux"
+	"weir/internal/model"
+	"weir/internal/rt/loop"
+	"weir/internal/rt/sock"
+)
+
+// Server is one server of a backend, shared by all loops.
+type Server struct {
+	Conf    *model.Server
+	Name    string
+	Connect sock.ConnectOptions // address and options of its connections
+	// MapPorts: the server has no port of its own; PortOffset is added to the one the client connected to.
+	MapPorts   bool
+	PortOffset int
+
+	UseSrc UseSrc
+
+	Cur   stats.Gauge // requests being served
+	Conns stats.Gauge // connections established
+	Idle  atomic.Int64
+	Queue queue.Queue[Server]
+	Stats []stats.Proxy // by loop
+
+	// Freed is called after a slot was given back, to serve the backend's queue; set by the backend.
+	Freed func(*Server)
+
+	disabled atomic.Bool
+	weight   atomic.Int32
+	loops    []idleList // by loop
+}
+
+// UseSrc tells how the source address of a connection depends on the client ("source ... usesrc").
+type UseSrc uint8
+
+// Where the source address comes from.
+const (
+	SrcSystem   UseSrc = iota // Connect.Source, or the system's choice
+	SrcClient                 // the client's address and port
+	SrcClientIP               // the client's address
+)
+
+// New makes the run-time side of conf for n loops.
+func New(conf *model.Server, n int) *Server {
+	s := &Server{Conf: conf, Name: conf.Name, Stats: make([]stats.Proxy, n), loops: make([]idleList, n)}
+	s.weight.Store(int32(conf.Weight))
+	s.disabled.Store(conf.Disabled)
+	for i := range s.loops {
+		s.loops[i].srv = s
+	}
+	return s
+}
+
+// Usable reports whether balancing may choose s.
+func (s *Server) Usable() bool { return !s.disabled.Load() && s.weight.Load() > 0 }
+
+// Enabled reports whether s may carry traffic at all (a weight of 0 still serves persistent clients).
+func (s *Server) Enabled() bool { return !s.disabled.Load() }
+
+// SetDisabled puts s in or out of maintenance.
+func (s *Server) SetDisabled(v bool) { s.disabled.Store(v) }
+
+// Weight is the current weight, 0 to 256.
+func (s *Server) Weight() int { return int(s.weight.Load()) }
+
+// HasRoom reports whether s is below its maxconn.
+func (s *Server) HasRoom() bool { m := s.Conf.MaxConn; return m == 0 || s.Cur.Cur() < int64(m) }
+
+// Serve takes a slot for one request; false when the server is full.
+func (s *Server) Serve() bool { return s.Cur.IncBelow(int64(s.Conf.MaxConn)) }
+
+// Unserve gives a slot back that was taken on behalf of a waiting stream which was not there.
+func (s *Server) Unserve() { s.Cur.Dec() }
+
+// Release gives a slot back and serves whoever waits for it.
+func (s *Server) Release() {
+	s.Cur.Dec()
+	if s.Conf.MaxConn > 0 && s.Freed != nil {
+		s.Freed(s)
+	}
+}
+
+// Conn is one connection to a server.
+type Conn struct {
+	mux.End
+	Srv    *Server
+	Source netip.AddrPort // the source address it was opened with; zero when the system chose
+	Uses   int            // exchanges started on it
+	// Private connections are reused by one client session only (http-reuse never).
+	Private bool
+
+	l          *loop.Loop
+	prev, next *Conn
+	list       *idleList
+	since      int64
+}
+
+// Opened notes that c is established on loop l.
+func (c *Conn) Opened(l *loop.Loop, s *Server) {
+	c.l, c.Srv = l, s
+	s.Conns.Inc()
+}
+
+// CloseConn closes c and takes it out of the counts.
+func (c *Conn) CloseConn(abort bool) {
+	c.Srv.Conns.Dec()
+	if abort {
+		c.Abort()
+	} else {
+		c.Close()
+	}
+}
+
+// idleList are the idle connections of one server on one loop, the most recently used first.
+type idleList struct {
+	srv        *Server
+	head, tail *Conn
+	n          int
+	low        int // fewest idle connections since the last purge: so many were not needed
+	purge      loop.Timer
+	purging    bool
+	_          [40]byte
+}
+
+// PutIdle keeps c for later requests of its loop; false when the pool is full and c must be closed.
+func (s *Server) PutIdle(c *Conn) bool {
+	if limit := s.Conf.PoolMaxConn; limit >= 0 && s.Idle.Load() >= int64(limit) {
+		return false
+	}
+	if r := s.Conf.MaxReuse; r >= 0 && c.Uses > r {
+		return false
+	}
+	li := &s.loops[c.l.ID()]
+	c.list, c.prev, c.next = li, nil, li.head
+	if li.head != nil {
+		li.head.prev = c
+	} else {
+		li.tail = c
+	}
+	li.head = c
+	li.n++
+	s.Idle.Add(1)
+	c.since = c.l.Now()
+	c.SetIdle(c.gone)
+	if !li.purging {
+		li.armPurge(c.l)
+	}
+	return true
+}
+
+// TakeIdle returns the most recently used idle connection of loop l which fits source, or nil.
+// With onlyReused, connections that carried a single request are passed over (http-reuse aggressive).
+func (s *Server) TakeIdle(l *loop.Loop, source netip.AddrPort, onlyReused bool) *Conn {
+	li := &s.loops[l.ID()]
+	for c := li.head; c != nil; {
+		next := c.next
+		if c.Source == source && !(onlyReused && c.Uses < 2) {
+			c.unlink()
+			if c.InputClosed() || c.HeadStarted() {
+				c.CloseConn(false)
+			} else {
+				return c
+			}
+		}
+		c = next
+	}
+	return nil
+}
+
+// KeepPrivate keeps c for the session that *owner belongs to. When the server closes it, *owner becomes nil.
+func (c *Conn) KeepPrivate(owner **Conn) {
+	*owner = c
+	c.SetIdle(func() {
+		if *owner == c {
+			*owner = nil
+			c.CloseConn(false)
+		}
+	})
+}
+
+// gone is called when the server closes an idle connection or sends what nobody asked for.
+func (c *Conn) gone() {
+	if c.list == nil {
+		return
+	}
+	c.unlink()
+	c.CloseConn(false)
+}
+
+func (c *Conn) unlink() {
+	li := c.list
+	if c.prev != nil {
+		c.prev.next = c.next
+	} else {
+		li.head = c.next
+	}
+	if c.next != nil {
+		c.next.prev = c.prev
+	} else {
+		li.tail = c.prev
+	}
+	c.prev, c.next, c.list = nil, nil, nil
+	li.n--
+	if li.n < li.low {
+		li.low = li.n
+	}
+	li.srv.Idle.Add(-1)
+}
+
+// armPurge starts the periodic release of connections that were not needed (pool-purge-delay).
+func (li *idleList) armPurge(l *loop.Loop) {
+	delay := li.srv.Conf.PoolPurgeDelay
+	if delay <= 0 {
+		return
+	}
+	if li.purge.Fn == nil {
+		li.purge.Fn = func() { li.purgeNow(l) }
+	}
+	li.purging, li.low = true, li.n
+	l.Arm(&li.purge, l.Now()+int64(delay))
+}
+
+// purgeNow closes half of the connections that no request needed since the last time, oldest first.
+func (li *idleList) purgeNow(l *loop.Loop) {
+	excess := (li.low + 1) / 2
+	if keep := li.srv.Conf.PoolLowConn; keep > 0 {
+		excess = min(excess, li.n-keep)
+	}
+	for range max(excess, 0) {
+		c := li.tail
+		if c == nil {
+			break
+		}
+		c.unlink()
+		c.CloseConn(false)
+	}
+	li.purging = false
+	if li.n > 0 {
+		li.armPurge(l)
+	}
+}
+
+// CloseIdle closes all idle connections of loop l and stops their timer; for the end of a generation.
+func (s *Server) CloseIdle(l *loop.Loop) {
+	li := &s.loops[l.ID()]
+	for li.head != nil {
+		c := li.head
+		c.unlink()
+		c.CloseConn(false)
+	}
+	if li.purging {
+		li.purging = false
+		l.Forget(&li.purge)
+	}
+}
+
+// PurgeDelay is the default of pool-purge-delay.
+const PurgeDelay = 5 * time.Second

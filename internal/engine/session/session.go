@@ -1,0 +1,314 @@
+// Package session is the life of a client connection: it begins streams when
+// something arrives and costs no fiber and no buffer in between.
+package session
+
+import (
+	"net/netip"
+	"time"
+
+	"weir/internal/engine/backend"
+	"weir/internal/engine/frontend"
+	"weir/internal/engine/stats"
+	"weir/internal/engine/stream"
+	"weir/internal/link/h1mux"
+	"weir/internal/link/mux"
+	"weir/internal/link/tcpmux"
+	"weir/internal/model"
+	"weir/internal/rt/loop"
+	"weir/internal/rt/sock"
+)
+
+// Set are the sessions of one generation on one loop.
+type Set struct {
+	l      *loop.Loop
+	shared stream.Shared
+	free   []*Session
+	head   *Session // all open sessions
+	n      int
+	// Emptied is called when the last session has closed while the set is draining.
+	Emptied  func()
+	draining bool
+}
+
+// NewSet makes the set for loop l; active counts the connections of the process.
+func NewSet(l *loop.Loop, active *stats.Gauge) *Set {
+	s := &Set{l: l}
+	s.shared = stream.Shared{Loop: l, H1: new(h1mux.Pool), Active: active}
+	s.shared.NewServerEnd = s.serverEnd
+	return s
+}
+
+func (t *Set) serverEnd(be *backend.Backend, c *sock.Conn) mux.End {
+	if be.Conf.Mode == model.ModeHTTP {
+		h := new(h1mux.Conn)
+		h.Init(t.l, c, h1mux.Client, be.H1, t.shared.H1)
+		return h
+	}
+	p := new(tcpmux.Conn)
+	p.Init(c)
+	return p
+}
+
+// Session is one client connection.
+type Session struct {
+	stream.Client
+	set        *Set
+	end        mux.End
+	h1         h1mux.Conn
+	tcp        tcpmux.Conn
+	timer      loop.Timer
+	wake       func()
+	closed     func()
+	prev, next *Session
+	idle       bool
+}
+
+// Accepted is what a listener knows of a new connection.
+type Accepted struct {
+	FD       int
+	Peer     netip.AddrPort
+	Front    *frontend.Frontend
+	BindName string
+	Unix     bool
+	UnixID   int
+	Closed   func() // called once, when the session is over
+}
+
+// Open begins a session.
+func (t *Set) Open(a *Accepted) {
+	s := t.get()
+	s.Client = stream.Client{
+		Front: a.Front, BindName: a.BindName, Unix: a.Unix, UnixID: a.UnixID,
+		Accepted: t.l.Now(), AcceptDate: t.l.Wall(), Upgrade: s.Upgrade,
+	}
+	s.Since = s.Accepted
+	s.closed = a.Closed
+	s.Sock = sock.Adopt(t.l, a.FD, a.Peer)
+	t.link(s)
+	if a.Front.Conf.Mode != model.ModeHTTP {
+		s.tcp.Init(s.Sock)
+		s.end = &s.tcp
+		t.l.Start(run, s)
+		return
+	}
+	s.HTTP = true
+	s.h1.Init(t.l, s.Sock, h1mux.Server, a.Front.H1, t.shared.H1)
+	s.end = &s.h1
+	s.rest()
+}
+
+func (t *Set) get() *Session {
+	if n := len(t.free); n > 0 {
+		s := t.free[n-1]
+		t.free = t.free[:n-1]
+		return s
+	}
+	s := &Session{set: t}
+	s.timer.Fn = s.late
+	s.wake = s.input
+	s.Upgrade = s.upgrade
+	return s
+}
+
+// maxFree bounds how many closed sessions a loop keeps for reuse.
+const maxFree = 256
+
+func (t *Set) link(s *Session) {
+	s.prev, s.next = nil, t.head
+	if t.head != nil {
+		t.head.prev = s
+	}
+	t.head = s
+	t.n++
+}
+
+func (t *Set) unlink(s *Session) {
+	if s.prev != nil {
+		s.prev.next = s.next
+	} else {
+		t.head = s.next
+	}
+	if s.next != nil {
+		s.next.prev = s.prev
+	}
+	s.prev, s.next = nil, nil
+	t.n--
+	t.checkEmpty()
+}
+
+// Len is the number of open sessions.
+func (t *Set) Len() int { return t.n }
+
+// upgrade turns a TCP session into an HTTP one; nothing of the input has been consumed.
+func (s *Session) upgrade() mux.End {
+	s.h1.Init(s.set.l, s.Sock, h1mux.Server, s.Front.H1, s.set.shared.H1)
+	s.end, s.HTTP = &s.h1, true
+	return s.end
+}
+
+// rest lets the session wait for its next request without a fiber.
+func (s *Session) rest() {
+	s.idle = true
+	if d := s.idleDeadline(); d != 0 {
+		s.set.l.Arm(&s.timer, d)
+	}
+	s.end.SetIdle(s.wake)
+}
+
+// idleDeadline is until when the first byte of the next request must come.
+func (s *Session) idleDeadline() int64 {
+	t := &s.Front.Conf.Timeout
+	d := t.HTTPRequest
+	if s.Exchanges > 0 && t.HTTPKeepAlive > 0 {
+		d = t.HTTPKeepAlive
+	}
+	if d == 0 {
+		d = t.Client
+	}
+	if d == 0 {
+		return 0
+	}
+	return s.Since + int64(d)
+}
+
+// input is called when something arrives on a resting session.
+func (s *Session) input() {
+	if !s.idle {
+		return
+	}
+	s.idle = false
+	s.set.l.Disarm(&s.timer)
+	if s.Exchanges > 0 && !s.end.HeadStarted() {
+		s.close() // the client is done
+		return
+	}
+	s.set.l.Start(run, s)
+}
+
+// late is called when a resting session has waited long enough.
+func (s *Session) late() {
+	if !s.idle {
+		return
+	}
+	s.idle = false
+	if s.Exchanges > 0 {
+		s.close()
+		return
+	}
+	s.TimedOut = true
+	s.set.l.Start(run, s)
+}
+
+// run is the fiber of a session while streams are served.
+func run(f *loop.Fiber, arg any) {
+	s := arg.(*Session)
+	for s.set.shared.Serve(f, &s.Client, s.end) {
+		s.Since = s.set.l.Now()
+		if !s.end.HeadStarted() {
+			if s.set.draining {
+				break
+			}
+			s.rest()
+			return
+		}
+		f.Yield()
+	}
+	s.linger(f)
+	s.close()
+}
+
+// Bounds of the wait for a client that is still sending when its answer has gone out: without it, the reset that closing
+// provokes could overtake the answer.
+const (
+	lingerTime  = time.Second
+	lingerBytes = 1 << 20
+)
+
+func (s *Session) linger(f *loop.Fiber) {
+	if s.end != mux.End(&s.h1) || !s.h1.Unread() || s.end.Err() != nil || s.end.InputClosed() {
+		return
+	}
+	if s.Front.Conf.Has(model.OptNoLingerFrontend) {
+		return
+	}
+	f.SetLabel("linger")
+	s.end.SetOwner(f)
+	s.h1.Shutdown()
+	limit := lingerTime
+	if t := s.Front.Conf.Timeout.ClientFin; t > 0 {
+		limit = t
+	}
+	deadline := s.set.l.Now() + int64(limit)
+	for left := lingerBytes; left > 0; {
+		n, more := s.h1.Drain()
+		left -= n
+		if !more || !f.Park(deadline) && s.set.l.Now() >= deadline {
+			break
+		}
+	}
+	s.end.SetOwner(nil)
+}
+
+func (s *Session) close() {
+	t := s.set
+	t.l.Forget(&s.timer)
+	if p := s.Private; p != nil {
+		s.Private = nil
+		p.CloseConn(false)
+	}
+	if s.Front.Conf.Has(model.OptNoLingerFrontend) && s.end.Queued() == 0 {
+		s.end.Abort()
+	} else {
+		s.end.Close()
+	}
+	closed := s.closed
+	s.end, s.Sock, s.closed, s.idle = nil, nil, nil, false
+	t.unlink(s)
+	if len(t.free) < maxFree {
+		t.free = append(t.free, s)
+	}
+	closed()
+}
+
+// Drain closes resting sessions, spread over the given time (close-spread-time), and lets the others close after their
+// exchange.
+func (t *Set) Drain(spread time.Duration) {
+	t.draining = true
+	i, n := int64(0), int64(max(t.n, 1))
+	for s := t.head; s != nil; {
+		next := s.next
+		if s.idle && !s.end.HeadStarted() {
+			if spread <= 0 {
+				s.idle = false
+				s.close()
+			} else {
+				s.Exchanges = max(s.Exchanges, 1) // late then closes without an answer
+				t.l.Arm(&s.timer, t.l.Now()+int64(spread)*i/n)
+			}
+			i++
+		}
+		s = next
+	}
+	t.checkEmpty()
+}
+
+func (t *Set) checkEmpty() {
+	if fn := t.Emptied; fn != nil && t.n == 0 && t.draining {
+		t.Emptied = nil
+		fn()
+	}
+}
+
+// Kill cuts all sessions: the end of hard-stop-after.
+func (t *Set) Kill() {
+	for s := t.head; s != nil; {
+		next := s.next
+		if s.idle {
+			s.idle = false
+			s.close()
+		} else {
+			s.Sock.Abort()
+		}
+		s = next
+	}
+}

@@ -1,0 +1,228 @@
+package stream
+
+import (
+	"errors"
+
+	"weir/internal/link/mux"
+	"weir/internal/model"
+	"weir/internal/wire/h1"
+	"weir/internal/wire/msg"
+)
+
+// flow is one direction of a stream.
+type flow struct {
+	src, dst mux.End
+	msg      *msg.Message // whose trailers end it; nil in tunnels and TCP
+	bytes    int64
+	done     bool  // the end was received and passed on, or err is set
+	blocked  bool  // the receiver takes no more for the moment
+	err      error // why the sender failed
+}
+
+// join connects the flow and passes a message without a body at once.
+func (w *flow) join(src, dst mux.End, m *msg.Message) {
+	w.src, w.dst, w.msg = src, dst, m
+	if m != nil && !m.HasBody() && m.Framing != msg.Tunnel {
+		w.done = true
+		w.dst.SendEnd(m)
+	}
+}
+
+// turnBytes is what one direction may move before the other fibers of the loop get their turn.
+const turnBytes = 1 << 20
+
+// pump moves what can be moved in one direction without waiting.
+func (s *Stream) pump(w *flow) (moved int) {
+	w.blocked = false
+	for !w.done && moved < turnBytes {
+		if !w.dst.SendRoom() {
+			w.blocked = true
+			return moved
+		}
+		b, err := w.src.RecvData()
+		if b != nil {
+			n := b.Len()
+			moved += n
+			w.bytes += int64(n)
+			if w == &s.up {
+				s.remember(b)
+			}
+			w.dst.SendData(b)
+			continue
+		}
+		if err == nil {
+			break
+		}
+		w.done = true
+		if err == mux.EOF {
+			w.dst.SendEnd(w.msg)
+		} else {
+			w.err = err
+		}
+	}
+	if moved > 0 {
+		s.touch(w)
+	}
+	return moved
+}
+
+// touch notes activity. A side that sends is active; so is one that takes data, unless directions count separately.
+func (s *Stream) touch(w *flow) {
+	now := s.l.Now()
+	both := !s.fe.Conf.Has(model.OptIndependentStreams)
+	if w == &s.up || both {
+		s.lastC = now
+	}
+	if w == &s.down || both {
+		s.lastS = now
+	}
+}
+
+// join passes data both ways in TCP mode.
+func (s *Stream) join() {
+	s.tunnel = true
+	s.lastC, s.lastS = s.l.Now(), s.l.Now()
+	s.up.join(s.front, s.back, nil)
+	s.down.join(s.back, s.front, nil)
+	if s.fe.Conf.Has(model.OptLogASAP) {
+		s.logNow()
+	}
+	s.relay()
+}
+
+// relay runs both directions until the exchange is complete or fails.
+func (s *Stream) relay() {
+	for {
+		moved := s.pump(&s.up) + s.pump(&s.down)
+		s.front.Flush()
+		s.back.Flush()
+		if s.relayFailed() || s.relayDone() {
+			return
+		}
+		if moved >= turnBytes {
+			s.f.Yield()
+			continue
+		}
+		s.noteDrain()
+		if s.up.done && !s.tunnel {
+			s.front.Watch()
+		}
+		if d := s.relayDeadline(); !s.f.Park(d) && s.l.Now() >= d && s.relayLate() {
+			return
+		}
+	}
+}
+
+// relayDone reports that nothing is left to do: both ends passed on, and what the client still has to take fits the
+// kernel's hands.
+func (s *Stream) relayDone() bool {
+	if !s.down.done || !s.up.done && (s.tunnel || !s.back.InputClosed()) {
+		return false
+	}
+	return s.front.Queued() <= lastData && (!s.tunnel || s.back.Queued() <= lastData)
+}
+
+// lastData is what may still be queued when a stream ends, in bytes: the socket finishes sending it.
+const lastData = 16 << 10
+
+// relayFailed notes the failure of a side. Data that a failed side sent before was passed on already.
+func (s *Stream) relayFailed() bool {
+	var bad *h1.Error
+	when := s.phase()
+	switch {
+	case s.front.Err() != nil:
+		s.ended('C', when)
+		s.beStats().ClientAborts.Add(1)
+	case s.down.err != nil:
+		if errors.As(s.down.err, &bad) {
+			s.ended('P', 'D')
+		} else {
+			s.ended('S', 'D')
+		}
+		s.beStats().ServerAborts.Add(1)
+	case s.up.err != nil:
+		if errors.As(s.up.err, &bad) {
+			s.ended('P', when)
+		} else {
+			s.ended('C', when)
+			s.beStats().ClientAborts.Add(1)
+		}
+	case s.back.Err() != nil && !s.down.done && !s.back.HeadStarted():
+		s.ended('S', 'D')
+		s.beStats().ServerAborts.Add(1)
+	default:
+		return false
+	}
+	s.front.SetClose()
+	return true
+}
+
+// phase is the second letter of the termination state: data, or last data once the server is done (manual 8.5).
+func (s *Stream) phase() byte {
+	if s.down.done && !s.tunnel {
+		return 'L'
+	}
+	return 'D'
+}
+
+// noteDrain counts the progress of a receiver as its activity.
+func (s *Stream) noteDrain() {
+	if q := s.front.Queued(); q != s.frontQ {
+		if q < s.frontQ {
+			s.lastC = s.l.Now()
+		}
+		s.frontQ = q
+	}
+	if q := s.back.Queued(); q != s.backQ {
+		if q < s.backQ {
+			s.lastS = s.l.Now()
+		}
+		s.backQ = q
+	}
+}
+
+// relayDeadline is the earlier of what the client and the server are given.
+func (s *Stream) relayDeadline() int64 { return earliest(s.clientDeadline(), s.serverDeadline()) }
+
+func (s *Stream) clientDeadline() int64 {
+	if (s.up.done || s.up.blocked) && s.frontQ == 0 {
+		return 0 // nothing is expected of the client
+	}
+	t, b := &s.fe.Conf.Timeout, &s.be.Conf.Timeout
+	d := t.Client
+	if s.tunnel && b.Tunnel > 0 {
+		d = b.Tunnel
+	}
+	if s.tunnel && s.down.done != s.up.done && t.ClientFin > 0 {
+		d = t.ClientFin
+	}
+	return after(s.lastC, d)
+}
+
+func (s *Stream) serverDeadline() int64 {
+	if (s.down.done || s.down.blocked) && s.backQ == 0 {
+		return 0
+	}
+	t := &s.be.Conf.Timeout
+	d := t.Server
+	if s.tunnel && t.Tunnel > 0 {
+		d = t.Tunnel
+	}
+	if s.tunnel && s.down.done != s.up.done && t.ServerFin > 0 {
+		d = t.ServerFin
+	}
+	return after(s.lastS, d)
+}
+
+func (s *Stream) relayLate() bool {
+	now := s.l.Now()
+	if d := s.clientDeadline(); d != 0 && now >= d {
+		s.ended('c', s.phase())
+	} else if d := s.serverDeadline(); d != 0 && now >= d {
+		s.ended('s', s.phase())
+	} else {
+		return false
+	}
+	s.front.SetClose()
+	return true
+}

@@ -1,0 +1,246 @@
+package stream
+
+import (
+	"errors"
+	"net/netip"
+	"strconv"
+
+	"weir/internal/engine/backend"
+	"weir/internal/engine/frontend"
+	"weir/internal/link/mux"
+	"weir/internal/model"
+	"weir/internal/wire/h1"
+)
+
+// receiveRequest waits for a complete request head.
+func (s *Stream) receiveRequest() bool {
+	if s.c.TimedOut {
+		return s.requestTimedOut()
+	}
+	for {
+		ok, err := s.front.RecvHead(&s.req)
+		s.noteFirstByte()
+		if ok {
+			break
+		}
+		if err != nil {
+			return s.requestFailed(err)
+		}
+		if d := s.headDeadline(); !s.f.Park(d) && s.l.Now() >= d {
+			return s.requestTimedOut()
+		}
+	}
+	s.reqIn = true
+	s.t.Request = s.since(s.firstByte)
+	st := s.feStats()
+	st.Requests.Add(1)
+	return true
+}
+
+func (s *Stream) noteFirstByte() {
+	if s.firstByte == 0 && s.front.HeadStarted() || s.firstByte == 0 && len(s.req.MethodName) > 0 {
+		s.firstByte = s.l.Now()
+		s.t.Idle = max(s.firstByte-s.c.Since, 0)
+		s.rec.Request = s.l.Wall()
+	}
+}
+
+// headDeadline is until when the head must be complete (manual 4.2, "timeout http-request").
+func (s *Stream) headDeadline() int64 {
+	from := s.firstByte
+	if from == 0 || s.c.Exchanges == 1 {
+		from = s.c.Since
+	}
+	t := &s.fe.Conf.Timeout
+	if t.HTTPRequest > 0 {
+		return after(from, t.HTTPRequest)
+	}
+	return after(s.l.Now(), t.Client)
+}
+
+func (s *Stream) requestTimedOut() bool {
+	s.ended('c', 'R')
+	s.feStats().FailedRequests.Add(1)
+	if s.fe.Conf.Has(model.OptHTTPIgnoreProbes) && s.firstByte == 0 {
+		s.hush()
+		return false
+	}
+	s.answer(408)
+	return false
+}
+
+// hush ends the stream without an answer or a log line.
+func (s *Stream) hush() {
+	s.logged = true
+	s.front.SetClose()
+}
+
+func (s *Stream) requestFailed(err error) bool {
+	s.front.SetClose()
+	var bad *h1.Error
+	switch {
+	case err == mux.EOF && (s.c.Exchanges > 1 || s.fe.Conf.Has(model.OptHTTPIgnoreProbes) || s.fe.Conf.Has(model.OptDontLogNull)):
+		s.hush() // an idle connection was closed: nothing happened
+	case err == mux.EOF:
+		s.ended('C', 'R')
+		s.feStats().FailedRequests.Add(1)
+		s.status = 400
+	case errors.As(err, &bad):
+		s.ended('P', 'R')
+		s.feStats().FailedRequests.Add(1)
+		s.answer(bad.Status)
+	case err == mux.ErrNoBuffer:
+		s.ended('R', 'R')
+		s.answer(503)
+	default: // cut in the middle, or reset
+		s.ended('C', 'R')
+		s.feStats().FailedRequests.Add(1)
+		if s.firstByte == 0 && (s.c.Exchanges > 1 || s.fe.Conf.Has(model.OptHTTPIgnoreProbes)) {
+			s.hush()
+			return false
+		}
+		s.answer(400)
+	}
+	return false
+}
+
+// frontendRules applies what the frontend decides by itself.
+func (s *Stream) frontendRules() bool {
+	if s.fe.Conf.Close == model.Close || s.fe.Draining.Load() {
+		s.front.SetClose()
+	}
+	if u := s.fe.Conf.MonitorURI; u != "" && string(s.req.Target) == u {
+		s.monitor()
+		return false
+	}
+	return true
+}
+
+// monitor answers a request for the monitor-uri: it is neither logged nor forwarded.
+func (s *Stream) monitor() {
+	s.logged = true
+	status := 200
+	for _, c := range s.fe.Conf.MonitorFail {
+		if frontend.Holds(c, s) {
+			status = 503
+			break
+		}
+	}
+	s.ended('L', 'R')
+	s.answer(status)
+}
+
+// chooseBackend applies use_backend and default_backend.
+func (s *Stream) chooseBackend() bool {
+	s.be = s.fe.Choose(s)
+	if s.be == nil {
+		s.ended('S', 'C')
+		s.answer(503)
+		return false
+	}
+	s.be.Cur.Inc()
+	st := s.beStats()
+	st.Sessions.Add(1)
+	if s.reqIn {
+		st.Requests.Add(1)
+	}
+	if s.be.Conf.Close == model.Close {
+		s.front.SetClose()
+	}
+	s.retries = s.be.Conf.Retries
+	return true
+}
+
+// editRequest adds what the proxies promise to tell the server.
+func (s *Stream) editRequest() {
+	if s.fe.ForwardFor.Enabled || s.be.ForwardFor.Enabled {
+		s.forwarded(&s.fe.ForwardFor, &s.be.ForwardFor, s.c.Sock.Peer().Addr())
+	}
+	if s.fe.OriginalTo.Enabled || s.be.OriginalTo.Enabled {
+		s.forwarded(&s.fe.OriginalTo, &s.be.OriginalTo, s.c.Sock.Local().Addr())
+	}
+	s.forwardedRFC7239()
+}
+
+// forwarded adds one address header. The frontend's header name and exception count before the backend's.
+func (s *Stream) forwarded(fe, be *backend.Forward, addr netip.Addr) {
+	if !fe.Applies(addr) && !be.Applies(addr) {
+		return
+	}
+	if fe.Enabled && !fe.Applies(addr) || be.Enabled && !be.Applies(addr) {
+		return
+	}
+	name := be.Header
+	if name == "" {
+		name = fe.Header
+	}
+	if (fe.IfNone || !fe.Enabled) && (be.IfNone || !be.Enabled) && s.req.Has(name) {
+		return
+	}
+	var tmp [64]byte
+	s.req.Add(name, addr.Unmap().AppendTo(tmp[:0]))
+}
+
+// forwardedRFC7239 adds the Forwarded field (manual 4.2, "option forwarded").
+func (s *Stream) forwardedRFC7239() {
+	w := &s.be.Conf.Forwarded
+	if !w.Enabled {
+		return
+	}
+	var tmp [256]byte
+	v := tmp[:0]
+	sep := func(key string) {
+		if len(v) > 0 {
+			v = append(v, ';')
+		}
+		v = append(v, key...)
+	}
+	if w.Proto {
+		sep("proto=http")
+	}
+	if w.Host {
+		if h, ok := s.req.Get("host"); ok && len(h) < 128 {
+			sep("host=\"")
+			v = append(v, h...)
+			v = append(v, '"')
+		}
+	}
+	if w.By {
+		sep("by=")
+		v = appendNode(v, s.c.Sock.Local(), w.ByPort)
+	}
+	if w.For {
+		sep("for=")
+		v = appendNode(v, s.c.Sock.Peer(), w.ForPort)
+	}
+	if len(v) > 0 {
+		s.req.Add("forwarded", v)
+	}
+}
+
+// appendNode writes a node identifier of RFC 7239, section 6.
+func appendNode(v []byte, a netip.AddrPort, port bool) []byte {
+	if !a.IsValid() {
+		return append(v, "unknown"...)
+	}
+	addr := a.Addr().Unmap()
+	quote := addr.Is6() || port
+	if quote {
+		v = append(v, '"')
+	}
+	if addr.Is6() {
+		v = append(v, '[')
+	}
+	v = addr.AppendTo(v)
+	if addr.Is6() {
+		v = append(v, ']')
+	}
+	if port {
+		v = append(v, ':')
+		v = strconv.AppendUint(v, uint64(a.Port()), 10)
+	}
+	if quote {
+		v = append(v, '"')
+	}
+	return v
+}

@@ -1,0 +1,292 @@
+package stream
+
+import (
+	"errors"
+	"net/netip"
+	"syscall"
+	"time"
+
+	"weir/internal/engine/server"
+	"weir/internal/model"
+	"weir/internal/rt/sock"
+)
+
+// turnAround is the pause before another attempt on the same server (manual 4.2, "retries").
+const turnAround = time.Second
+
+// assignServer chooses a server and takes a slot of it, waiting in the queue while all are full.
+func (s *Stream) assignServer() bool {
+	if s.served {
+		return true // another attempt on the same server
+	}
+	began := s.l.Now()
+	avoid := s.srv
+	for {
+		srv, full := s.be.Pick(avoid)
+		if srv == nil && !full {
+			s.ended('S', 'C')
+			s.beStats().FailedConnects.Add(1)
+			s.answer(503)
+			return false
+		}
+		if srv != nil && srv.Serve() {
+			s.srv = srv
+			break
+		}
+		if srv == nil {
+			if !s.waitForServer() {
+				return false
+			}
+			break
+		}
+	}
+	s.served = true
+	s.srv.Stats[s.l.ID()].Sessions.Add(1)
+	s.t.Queue = max(s.t.Queue, 0) + s.since(began)
+	return true
+}
+
+// waitForServer queues until a server has room.
+func (s *Stream) waitForServer() bool {
+	p := &s.pending
+	p.Reset()
+	limit := s.be.Conf.Timeout.Queue
+	if limit == 0 {
+		limit = s.be.Conf.Timeout.Connect
+	}
+	deadline := after(s.l.Now(), limit)
+	s.f.SetLabel("queue")
+	s.beQueue = s.be.Enqueue(p)
+	s.front.Watch()
+	for p.Server() == nil {
+		gone := s.clientGone()
+		if !gone && (s.f.Park(deadline) || s.l.Now() < deadline) {
+			continue
+		}
+		if !s.be.Queue.Remove(p) {
+			break // assigned at the last moment
+		}
+		if gone {
+			s.leave('Q')
+		} else {
+			s.ended('s', 'Q')
+			s.answer(503)
+		}
+		s.t.Queue = s.since(deadline - int64(limit))
+		return false
+	}
+	s.srv = p.Server()
+	p.Reset()
+	s.f.SetLabel("stream")
+	return true
+}
+
+// clientGone reports that the client closed and the backend wants its requests dropped then (option abortonclose).
+func (s *Stream) clientGone() bool {
+	if s.front.Err() != nil {
+		return true
+	}
+	return s.front.InputClosed() && s.be.Conf.Has(model.OptAbortOnClose)
+}
+
+// leave ends the stream of a client that left before a server had its request: nobody is there to answer.
+func (s *Stream) leave(when byte) {
+	s.ended('C', when)
+	s.beStats().ClientAborts.Add(1)
+	s.front.SetClose()
+}
+
+// connect finds or opens a connection to the chosen server.
+func (s *Stream) connect() bool {
+	began := s.l.Now()
+	for {
+		if c := s.reuse(); c != nil {
+			s.back, s.reused = c, true
+			c.SetOwner(s.f)
+			s.srv.Stats[s.l.ID()].Reuses.Add(1)
+			break
+		}
+		fault := s.dial()
+		if fault == 0 {
+			break
+		}
+		if !s.connectAgain(fault) {
+			return false
+		}
+	}
+	s.back.Uses++
+	s.t.Connect = s.since(began)
+	return true
+}
+
+// reuse returns a connection that is open already and may carry this request (manual 4.2, "http-reuse").
+func (s *Stream) reuse() *server.Conn {
+	if !s.reqIn || s.attempts > 0 {
+		return nil
+	}
+	if p := s.c.Private; p != nil {
+		s.c.Private = nil
+		if p.Srv == s.srv && !p.InputClosed() && !p.HeadStarted() {
+			return p
+		}
+		p.CloseConn(false)
+	}
+	first := s.c.Exchanges == 1
+	switch s.be.Conf.Reuse {
+	case model.ReuseNever:
+		return nil
+	case model.ReuseSafe:
+		if first {
+			return nil
+		}
+	case model.ReuseAggressive:
+		return s.srv.TakeIdle(s.l, s.source(), first)
+	}
+	return s.srv.TakeIdle(s.l, s.source(), false)
+}
+
+// source is the source address that this stream's server connections need, when it depends on the client.
+func (s *Stream) source() netip.AddrPort {
+	switch s.srv.UseSrc {
+	case server.SrcClient:
+		return s.c.Sock.Peer()
+	case server.SrcClientIP:
+		return netip.AddrPortFrom(s.c.Sock.Peer().Addr(), 0)
+	}
+	return netip.AddrPort{}
+}
+
+// dial opens a connection. It returns 0, or who is to blame: 'S' refused, 's' timed out, 'C' the client left, 'R' a
+// lack of resources.
+func (s *Stream) dial() byte {
+	o := s.srv.Connect
+	if s.srv.MapPorts {
+		o.Addr = netip.AddrPortFrom(o.Addr.Addr(), uint16(int(s.c.Sock.Local().Port())+s.srv.PortOffset))
+	}
+	src := s.source()
+	if src.IsValid() {
+		o.Source, o.Transparent = src, true
+	}
+	limit := s.be.Conf.Timeout.Connect
+	deadline := after(s.l.Now(), limit)
+	s.srv.Stats[s.l.ID()].Connects.Add(1)
+	c, err := sock.Connect(s.l, o)
+	if err != nil {
+		return lacking(err)
+	}
+	c.SetOwner(s.f)
+	s.front.Watch()
+	for c.Connecting() {
+		if s.clientGone() {
+			c.Abort()
+			return 'C'
+		}
+		if !s.f.Park(deadline) && s.l.Now() >= deadline && c.Connecting() {
+			c.Abort()
+			return 's'
+		}
+	}
+	if err := c.Err(); err != nil {
+		c.Abort()
+		return lacking(err)
+	}
+	s.back = &server.Conn{End: s.sh.NewServerEnd(s.be, c), Source: src}
+	s.back.Opened(s.l, s.srv)
+	s.back.SetOwner(s.f)
+	s.reused = false
+	return 0
+}
+
+func lacking(err error) byte {
+	for _, e := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EADDRNOTAVAIL, syscall.EAGAIN} {
+		if errors.Is(err, e) {
+			return 'R'
+		}
+	}
+	return 'S'
+}
+
+// connectAgain decides what follows a failed attempt: another one, here or on another server, or the end.
+func (s *Stream) connectAgain(fault byte) bool {
+	st := s.beStats()
+	if fault == 'C' {
+		s.leave('C')
+		return false
+	}
+	if s.retries <= 0 || fault == 'R' {
+		s.ended(fault, 'C')
+		st.FailedConnects.Add(1)
+		s.srv.Stats[s.l.ID()].FailedConnects.Add(1)
+		s.answer(503)
+		return false
+	}
+	s.retries--
+	s.attempts++
+	st.Retries.Add(1)
+	s.srv.Stats[s.l.ID()].Retries.Add(1)
+	if s.mayRedispatch() {
+		s.redispatch = true
+		st.Redispatches.Add(1)
+		s.freeSlot()
+		return s.assignServer()
+	}
+	if fault == 's' {
+		return true // the time has passed already
+	}
+	return s.pause()
+}
+
+// mayRedispatch reports whether this retry goes to another server (manual 4.2, "option redispatch").
+func (s *Stream) mayRedispatch() bool {
+	n := s.be.Conf.Redispatch
+	switch {
+	case n == 0:
+		return false
+	case n > 0:
+		return s.attempts%n == 0
+	}
+	return s.retries == -n-1
+}
+
+// pause waits before another attempt on the same server.
+func (s *Stream) pause() bool {
+	wait := turnAround
+	if t := s.be.Conf.Timeout.Connect; t > 0 && t < wait {
+		wait = t
+	}
+	until := s.l.Now() + int64(wait)
+	for s.l.Now() < until {
+		if s.clientGone() {
+			s.leave('C')
+			return false
+		}
+		s.f.Park(until)
+	}
+	return true
+}
+
+// freeSlot gives the server's slot back.
+func (s *Stream) freeSlot() {
+	if s.served {
+		s.served = false
+		s.srv.Release()
+	}
+}
+
+// releaseServer ends the use of the server: its connection is kept for others, or closed.
+func (s *Stream) releaseServer() {
+	if c := s.back; c != nil {
+		s.back = nil
+		keep := s.term[0] == '-' && c.Reusable() && s.srv.Enabled() && !s.fe.Draining.Load()
+		c.Finish()
+		switch {
+		case !keep:
+			c.CloseConn(s.be.Conf.Has(model.OptNoLingerBackend))
+		case c.Private || s.be.Conf.Reuse == model.ReuseNever:
+			c.KeepPrivate(&s.c.Private)
+		case !s.srv.PutIdle(c):
+			c.CloseConn(false)
+		}
+	}
+	s.freeSlot()
+}

@@ -1,0 +1,266 @@
+// Package stream carries one exchange between a client and a server: a request
+// and its response, or a TCP session. It is straight-line code in one fiber;
+// Serve shows the whole trip. It reads and writes through mux.End and knows no
+// protocol version.
+package stream
+
+import (
+	"time"
+
+	"weir/internal/base/buf"
+	"weir/internal/engine/backend"
+	"weir/internal/engine/frontend"
+	"weir/internal/engine/queue"
+	"weir/internal/engine/server"
+	"weir/internal/engine/stats"
+	"weir/internal/link/h1mux"
+	"weir/internal/link/mux"
+	"weir/internal/model"
+	"weir/internal/rt/loop"
+	"weir/internal/rt/sock"
+	"weir/internal/wire/msg"
+)
+
+// Client is what a stream knows of its client connection. The session owns it.
+type Client struct {
+	Front    *frontend.Frontend
+	BindName string
+	Sock     *sock.Conn // for its addresses: the kernel is asked when somebody wants them
+	Unix     bool
+	UnixID   int
+
+	Accepted   int64     // monotonic nanoseconds
+	AcceptDate time.Time // wall clock
+	Since      int64     // when the current exchange could begin: accept, or the end of the previous exchange
+	Exchanges  int       // streams begun on the connection
+
+	// Private is the last server connection of the session, kept for it alone (http-reuse never).
+	Private *server.Conn
+	// HTTP: the connection speaks HTTP. A TCP connection starts to when its backend is in HTTP mode (Upgrade).
+	HTTP    bool
+	Upgrade func() mux.End
+	// TimedOut: no byte came in time, the stream only has to answer and to log.
+	TimedOut bool
+}
+
+// Shared is what the streams of one loop have in common.
+type Shared struct {
+	Loop   *loop.Loop
+	H1     *h1mux.Pool
+	Active *stats.Gauge // connections of the process, for logs
+	// NewServerEnd puts the backend's protocol on a connection to a server.
+	NewServerEnd func(be *backend.Backend, c *sock.Conn) mux.End
+	free         []*Stream
+}
+
+// Stream is the state of one exchange. It is reused; see Shared.
+type Stream struct {
+	sh  *Shared
+	l   *loop.Loop
+	f   *loop.Fiber
+	c   *Client
+	fe  *frontend.Frontend
+	be  *backend.Backend
+	srv *server.Server
+
+	front mux.End
+	back  *server.Conn
+
+	req, res msg.Message
+	up, down flow
+
+	fault         fault
+	sentAt        int64 // when the request went to the server
+	lastC, lastS  int64 // last activity of the client and of the server
+	frontQ, backQ int   // what was queued when last looked at
+	headOut       int64 // bytes of heads sent to the client
+
+	firstByte int64 // when the request's first byte came
+	t         model.Timers
+	rec       model.LogRecord
+	term      [2]byte
+	status    int // sent to the client; -1: none
+
+	served            bool // a slot of srv is held
+	reused            bool // back carried exchanges before
+	headSent          bool // the response head went to the client
+	logged            bool
+	tunnel            bool
+	retries           int // left
+	attempts          int // retries done
+	redispatch        bool
+	reqIn             bool // a request was received whole
+	srvQueue, beQueue int64
+
+	pending     queue.Pending[server.Server]
+	wakePending func()
+	keep        []*buf.Buf // request data sent so far, for a retry; nil once it cannot be repeated
+	replayable  bool
+}
+
+// Serve runs one exchange in the fiber f. It reports whether the client
+// connection can carry another one; if not, the caller closes it.
+func (sh *Shared) Serve(f *loop.Fiber, c *Client, end mux.End) (again bool) {
+	s := sh.get()
+	s.begin(f, c, end)
+	f.OnPanic(s.panicked)
+	if c.HTTP {
+		if s.receiveRequest() && s.frontendRules() && s.chooseBackend() {
+			s.exchange()
+		}
+	} else if s.chooseBackend() {
+		if s.be.Conf.Mode == model.ModeHTTP {
+			s.upgrade()
+		} else {
+			s.passThrough()
+		}
+	}
+	again = s.finish()
+	sh.put(s)
+	return again
+}
+
+// exchange carries a complete request head to a server and the response back.
+func (s *Stream) exchange() {
+	s.editRequest()
+	for s.assignServer() && s.connect() && s.sendRequest() {
+		if s.receiveResponse() {
+			s.forwardResponse()
+			return
+		}
+		if !s.retry() {
+			return
+		}
+	}
+}
+
+// passThrough joins a client and a server in TCP mode.
+func (s *Stream) passThrough() {
+	if s.assignServer() && s.connect() {
+		s.join()
+	}
+}
+
+// upgrade serves a connection accepted in TCP mode whose backend speaks HTTP.
+func (s *Stream) upgrade() {
+	s.front = s.c.Upgrade()
+	s.front.SetOwner(s.f)
+	if s.receiveRequest() {
+		s.exchange()
+	}
+}
+
+func (sh *Shared) get() *Stream {
+	if n := len(sh.free); n > 0 {
+		s := sh.free[n-1]
+		sh.free = sh.free[:n-1]
+		return s
+	}
+	s := &Stream{sh: sh, l: sh.Loop}
+	s.wakePending = func() {
+		f := s.f
+		if f != nil {
+			f.Wake()
+		}
+	}
+	s.pending.Wake = func() { s.l.Post(s.wakePending) }
+	return s
+}
+
+func (sh *Shared) put(s *Stream) {
+	s.req.Reset()
+	s.res.Reset()
+	s.f, s.c, s.fe, s.be, s.srv, s.front, s.back = nil, nil, nil, nil, nil, nil, nil
+	if len(sh.free) < maxFree {
+		sh.free = append(sh.free, s)
+	}
+}
+
+// maxFree bounds how many unused stream objects a loop keeps.
+const maxFree = 1024
+
+func (s *Stream) begin(f *loop.Fiber, c *Client, end mux.End) {
+	s.f, s.c, s.fe, s.front = f, c, c.Front, end
+	s.be, s.srv, s.back = nil, nil, nil
+	s.up, s.down = flow{}, flow{}
+	s.firstByte = 0
+	s.t = model.Timers{Idle: -1, Request: -1, Queue: -1, Connect: -1, Response: -1}
+	s.term = [2]byte{'-', '-'}
+	s.status = -1
+	s.served, s.reused, s.headSent, s.logged, s.tunnel, s.redispatch, s.reqIn = false, false, false, false, false, false, false
+	s.retries, s.attempts, s.srvQueue, s.beQueue = 0, 0, 0, 0
+	s.replayable = false
+	s.sentAt, s.lastC, s.lastS, s.frontQ, s.backQ, s.headOut = 0, 0, 0, 0, 0, 0
+	s.pending.Reset()
+	c.Exchanges++
+	end.SetOwner(f)
+	f.SetLabel("stream")
+}
+
+// finish gives everything back, in the order in which it was taken.
+func (s *Stream) finish() (again bool) {
+	s.releaseServer()
+	s.dropReplay()
+	again = s.front.Reusable() && !s.fe.Draining.Load() && s.term[0] != 'C'
+	if s.be != nil {
+		s.be.Cur.Dec()
+	}
+	s.log()
+	if s.be != nil {
+		sh := s.beStats()
+		sh.BytesIn.Add(s.up.bytes)
+		sh.BytesOut.Add(s.down.bytes)
+	}
+	fs := s.feStats()
+	fs.BytesIn.Add(s.up.bytes)
+	fs.BytesOut.Add(s.down.bytes)
+	if s.status > 0 {
+		fs.Response(s.status)
+	}
+	s.front.Finish()
+	return again
+}
+
+// panicked cleans up after a fault in the stream's own code: the connections are cut, everything else goes on.
+func (s *Stream) panicked(any) {
+	s.term = [2]byte{'I', '-'}
+	s.feStats().InternalErrors.Add(1)
+	if s.back != nil {
+		s.back.CloseConn(true)
+		s.back = nil
+	}
+	s.releaseServer()
+	s.log()
+	if s.be != nil {
+		s.be.Cur.Dec()
+	}
+}
+
+func (s *Stream) feStats() *stats.Proxy { return &s.fe.Stats[s.l.ID()] }
+func (s *Stream) beStats() *stats.Proxy { return &s.be.Stats[s.l.ID()] }
+
+// since is the milliseconds-resolution duration of an event that began at t0.
+func (s *Stream) since(t0 int64) int64 { return max(s.l.Now()-t0, 0) }
+
+// ended notes why the stream ends, once.
+func (s *Stream) ended(who, when byte) {
+	if s.term[0] == '-' {
+		s.term = [2]byte{who, when}
+	}
+}
+
+// earliest returns the earlier of two deadlines, 0 meaning none.
+func earliest(a, b int64) int64 {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// after is the deadline d after t0; 0 when d is 0.
+func after(t0 int64, d time.Duration) int64 {
+	if d <= 0 {
+		return 0
+	}
+	return t0 + int64(d)
+}

@@ -1,0 +1,281 @@
+package model
+
+import "time"
+
+// Side tells which sides a proxy has.
+type Side uint8
+
+// The sides of a proxy; a listen section has both.
+const (
+	SideFrontend Side = 1 << iota
+	SideBackend
+	SideDefaults // a defaults section: never runs
+)
+
+// Mode is the proxy's protocol (manual 4.2, "mode").
+type Mode uint8
+
+// Modes.
+const (
+	ModeTCP Mode = iota
+	ModeHTTP
+	ModeLog
+	ModeSPOP
+	ModeHAterm
+)
+
+// Option is a bit of "option NAME" (manual 4.2).
+type Option uint64
+
+// Options of a proxy.
+const (
+	OptAbortOnClose Option = 1 << iota
+	OptAllBackups
+	OptAcceptUnsafeRequest
+	OptAcceptUnsafeResponse
+	OptClitcpka
+	OptSrvtcpka
+	OptContStats
+	OptDontLogNormal
+	OptDontLogNull
+	OptH1CaseAdjustClient
+	OptH1CaseAdjustServer
+	OptHTTPBufferRequest
+	OptHTTPDropRequestTrailers
+	OptHTTPDropResponseTrailers
+	OptHTTPIgnoreProbes
+	OptHTTPNoDelay
+	OptHTTPPretendKeepalive
+	OptHTTPUseProxyHeader
+	OptIdleCloseOnResponse
+	OptIndependentStreams
+	OptLogASAP
+	OptLogSeparateErrors
+	OptNoLingerFrontend
+	OptNoLingerBackend
+	OptPersist
+	OptPreferLastServer
+	OptSocketStats
+	OptSpliceAuto
+	OptSpliceRequest
+	OptSpliceResponse
+	OptTCPSmartAccept
+	OptTCPSmartConnect
+	OptTransparent
+	OptUseSmallBuffers
+	OptDisableH2Upgrade
+	OptCheckCache
+)
+
+// HTTPClose is the connection mode between requests (manual 4.2, "option httpclose" and friends).
+type HTTPClose uint8
+
+// Connection modes.
+const (
+	KeepAlive   HTTPClose = iota // option http-keep-alive, the default
+	ServerClose                  // option http-server-close
+	Close                        // option httpclose
+)
+
+// HdrNames is "option http-restrict-req-hdr-names".
+type HdrNames uint8
+
+// Restriction modes.
+const (
+	HdrNamesDefault HdrNames = iota
+	HdrNamesPreserve
+	HdrNamesDelete
+	HdrNamesReject
+)
+
+// Reuse is "http-reuse".
+type Reuse uint8
+
+// Reuse strategies; the default is safe.
+const (
+	ReuseSafe Reuse = iota
+	ReuseNever
+	ReuseAggressive
+	ReuseAlways
+)
+
+// RetryOn is a bit of "retry-on".
+type RetryOn uint32
+
+// Conditions on which a request is retried.
+const (
+	RetryConnFailure  RetryOn = 1 << iota // conn-failure, the default
+	RetryDisconnected                     // empty-response
+	RetryJunk                             // junk-response
+	RetryTimeout                          // response-timeout
+	Retry0RTT
+	Retry401
+	Retry403
+	Retry404
+	Retry408
+	Retry421
+	Retry425
+	Retry429
+	Retry500
+	Retry501
+	Retry502
+	Retry503
+	Retry504
+)
+
+// Timeouts of a proxy (manual 4.2, "timeout ..."); 0: none.
+type Timeouts struct {
+	Client, ClientFin, ClientHS time.Duration
+	Server, ServerFin           time.Duration
+	Connect, Queue, Tunnel      time.Duration
+	Check                       time.Duration
+	HTTPRequest, HTTPKeepAlive  time.Duration
+	Tarpit                      time.Duration
+}
+
+// ForwardFor is "option forwardfor" or "option originalto".
+type ForwardFor struct {
+	Enabled bool
+	Header  string // default X-Forwarded-For or X-Original-To
+	Except  string // network in CIDR form, "" for none
+	IfNone  bool
+}
+
+// Forwarded is "option forwarded" (RFC 7239); expressions come with the expression language.
+type Forwarded struct {
+	Enabled      bool
+	Proto, Host  bool
+	By, ByPort   bool
+	For, ForPort bool
+}
+
+// Keepalive is the tcpka family; zero fields leave the system's values.
+type Keepalive struct {
+	Count          int
+	Idle, Interval time.Duration
+}
+
+// SwitchRule is one use_backend line.
+type SwitchRule struct {
+	Pos     Position
+	Backend string
+	Cond    *Condition // nil: always
+}
+
+// Condition is "if ..." or "unless ...".
+type Condition struct {
+	Pos    Position
+	Unless bool
+	Expr   Predicate
+}
+
+// Predicate is a compiled condition.
+type Predicate interface {
+	// Match evaluates the predicate on a transaction.
+	Match(t Transaction) bool
+}
+
+// Balance is the "balance" line.
+type Balance struct {
+	Algorithm string // "": roundrobin; names as in the manual
+	Args      []string
+	Pos       Position
+}
+
+// Proxy is a frontend, backend or listen section (manual, chapter 4), or the
+// settings of a defaults section.
+type Proxy struct {
+	Pos         Position
+	Name        string
+	Sides       Side
+	Kind        string // the section's own word: "frontend", "backend", "listen", "defaults"
+	From        string // name of the defaults section it inherits, "" if none
+	ID          int    // "id", 0: automatic
+	GUID        string
+	Description string
+
+	Mode     Mode
+	Disabled bool
+
+	Opt      Option
+	OptSet   Option // options that some line has set or cleared; the others have their default
+	Close    HTTPClose
+	HdrNames HdrNames
+
+	Timeout Timeouts
+
+	ForwardFor         ForwardFor
+	OriginalTo         ForwardFor
+	Forwarded          Forwarded
+	ClientKA, ServerKA Keepalive
+
+	// Frontend side.
+	Binds             []*Bind
+	MaxConn           int // 0: the global one
+	Backlog           int
+	RateLimitSessions int
+	MonitorURI        string
+	MonitorFail       []*Condition
+	DefaultBackend    string
+	DefaultBackendPos Position
+	Switch            []*SwitchRule
+
+	// Backend side.
+	Servers           []*Server
+	DefaultServer     *Server // template for later server lines; never nil after Open
+	Balance           Balance
+	FullConn          int
+	Retries           int // -1: the default of 3
+	RetryOn           RetryOn
+	Redispatch        int // option redispatch interval; 0: off
+	Reuse             Reuse
+	Source            *Source
+	MaxKeepAliveQueue int // -1: no limit
+
+	Errors map[int]*ErrorPage // by status
+	// ErrorSections are "errorfiles NAME [codes]" lines, resolved by the check stage.
+	ErrorSections []ErrorSection
+
+	Log   LogConfig
+	Slots Slots
+}
+
+// IsFrontend reports whether p accepts connections.
+func (p Proxy) IsFrontend() bool { return p.Sides&SideFrontend != 0 }
+
+// IsBackend reports whether p has servers.
+func (p Proxy) IsBackend() bool { return p.Sides&SideBackend != 0 }
+
+// Has reports whether all options of o are set.
+func (p *Proxy) Has(o Option) bool { return p.Opt&o == o }
+
+// ErrorSection is one "errorfiles" line.
+type ErrorSection struct {
+	Pos      Position
+	Name     string
+	Codes    []int // empty: all of the section
+	Except   []int // codes that lines after this one settle otherwise
+	Optional bool  // no warning about codes that the section lacks (http-error ... errorfiles)
+}
+
+// HTTPErrors is an http-errors section.
+type HTTPErrors struct {
+	Pos   Position
+	Name  string
+	Pages map[int]*ErrorPage
+}
+
+// ErrorPage is an answer that replaces one of weir's own: errorfile, errorloc, http-error.
+type ErrorPage struct {
+	Pos    Position
+	Status int         // the status it stands for
+	Code   int         // the status it sends
+	Reason string      // reason phrase; "": the usual one of Code
+	HTTP10 bool        // its status line says HTTP/1.0
+	Fields [][2]string // header fields in order, names in lower case, without content-length
+	// LengthAt is where content-length goes: before the field of that index,
+	// at the end for len(Fields); -1: there is none, as in a file without one.
+	LengthAt int
+	Body     []byte
+	Empty    bool // an empty file: the connection is closed without an answer
+}

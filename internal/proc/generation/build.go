@@ -1,0 +1,203 @@
+package generation
+
+import (
+	"fmt"
+	"net/netip"
+
+	"weir/internal/base/addr"
+	"weir/internal/engine/backend"
+	"weir/internal/engine/frontend"
+	"weir/internal/engine/server"
+	"weir/internal/engine/stats"
+	"weir/internal/feat/errorpages"
+	"weir/internal/feat/logs"
+	"weir/internal/link/h1mux"
+	"weir/internal/model"
+	"weir/internal/proc/keeper"
+	"weir/internal/rt/sock"
+	"weir/internal/wire/h1"
+)
+
+// Options are what a generation needs to know of its process.
+type Options struct {
+	Loops   int
+	MaxConn int // client connections of the process; 0: no limit
+}
+
+// Build makes the object graph of a checked configuration. It has no effect outside of what it returns.
+func Build(cfg *model.Config, k *keeper.Keeper, o Options) (*Generation, error) {
+	g := &Generation{
+		Config: cfg, keeper: k, n: o.Loops, maxConn: o.MaxConn,
+		Backends: make(map[string]*backend.Backend),
+		loggers:  make(map[*frontend.Frontend]*logs.Logger),
+		drained:  make(chan struct{}),
+	}
+	for _, p := range cfg.Proxies {
+		if p.IsBackend() {
+			b, err := g.backend(p)
+			if err != nil {
+				return nil, err
+			}
+			g.Backends[p.Name] = b
+		}
+	}
+	for _, p := range cfg.Proxies {
+		if p.IsFrontend() && !p.Disabled {
+			f, err := g.frontend(p)
+			if err != nil {
+				return nil, err
+			}
+			g.Frontends = append(g.Frontends, f)
+		}
+	}
+	return g, nil
+}
+
+func (g *Generation) backend(p *model.Proxy) (*backend.Backend, error) {
+	var servers []*server.Server
+	for _, c := range p.Servers {
+		s, err := g.server(p, c)
+		if err != nil {
+			return nil, err
+		}
+		servers = append(servers, s)
+	}
+	b := backend.New(p, servers, g.n)
+	b.Pages = errorpages.Resolve(p, g.Config)
+	b.H1 = g.h1Options(p, p.Has(model.OptAcceptUnsafeResponse), p.Has(model.OptH1CaseAdjustServer))
+	var err error
+	if b.ForwardFor, err = forward(p.ForwardFor, "x-forwarded-for"); err != nil {
+		return nil, err
+	}
+	if b.OriginalTo, err = forward(p.OriginalTo, "x-original-to"); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+func (g *Generation) server(p *model.Proxy, c *model.Server) (*server.Server, error) {
+	s := server.New(c, g.n)
+	if p.Disabled || c.NoAddr {
+		s.SetDisabled(true)
+	}
+	o := &s.Connect
+	switch c.Addr.Family {
+	case addr.Unix:
+		o.Unix = c.Addr.Path
+	case addr.Abstract:
+		o.Unix = "@" + c.Addr.Path
+	case addr.IP, addr.IPv4, addr.IPv6:
+		o.Addr = netip.AddrPortFrom(c.Addr.IP, uint16(c.Addr.Port))
+		switch c.Addr.PortKind {
+		case addr.NoPort:
+			s.MapPorts = true
+		case addr.PortPlus:
+			s.MapPorts, s.PortOffset = true, c.Addr.Port
+		case addr.PortMinus:
+			s.MapPorts, s.PortOffset = true, -c.Addr.Port
+		}
+		o.MPTCP = c.Addr.Proto == addr.MPTCP
+	default:
+		return nil, fmt.Errorf("server %s/%s: no connection can be made to '%s'", p.Name, c.Name, c.Text)
+	}
+	o.FastOpen, o.UserTimeout = c.TFO, c.TCPUserTimeout
+	if p.Has(model.OptSrvtcpka) {
+		o.KeepAlive = keepAlive(p.ServerKA)
+	}
+	src := c.Source
+	if src == nil {
+		src = p.Source
+	}
+	if src != nil {
+		if src.Addr.IP.IsValid() && !src.Addr.IP.IsUnspecified() || src.Addr.Port != 0 {
+			o.Source = netip.AddrPortFrom(src.Addr.IP, uint16(src.Addr.Port))
+		}
+		o.Interface = src.Interface
+		switch src.UseSrc {
+		case "client":
+			s.UseSrc = server.SrcClient
+		case "clientip":
+			s.UseSrc = server.SrcClientIP
+		}
+	}
+	return s, nil
+}
+
+func keepAlive(k model.Keepalive) sock.KeepAlive {
+	return sock.KeepAlive{On: true, Idle: k.Idle, Interval: k.Interval, Count: k.Count}
+}
+
+func (g *Generation) frontend(p *model.Proxy) (*frontend.Frontend, error) {
+	f := &frontend.Frontend{
+		Conf: p, Name: p.Name, MaxConn: p.MaxConn,
+		Stats:  make([]stats.Proxy, g.n),
+		Logs:   make([]model.LogEmitter, g.n),
+		Pages:  errorpages.Resolve(p, g.Config),
+		LogURI: g.Config.Global.Tune.HTTPLogURI,
+		H1:     g.h1Options(p, p.Has(model.OptAcceptUnsafeRequest), p.Has(model.OptH1CaseAdjustClient)),
+		Backends: func(name string) *backend.Backend {
+			return g.Backends[name]
+		},
+	}
+	var err error
+	if f.ForwardFor, err = forward(p.ForwardFor, "x-forwarded-for"); err != nil {
+		return nil, err
+	}
+	if f.OriginalTo, err = forward(p.OriginalTo, "x-original-to"); err != nil {
+		return nil, err
+	}
+	for _, r := range p.Switch {
+		f.Rules = append(f.Rules, frontend.SwitchRule{Cond: r.Cond, To: g.Backends[r.Backend]})
+	}
+	switch {
+	case p.DefaultBackend != "":
+		f.Default = g.Backends[p.DefaultBackend]
+	case p.IsBackend():
+		f.Default = g.Backends[p.Name]
+	}
+	lg, err := logs.New(logs.Options{Config: p.Log, Global: g.Config.Global})
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", p.Kind, p.Name, err)
+	}
+	if lg != nil {
+		g.loggers[f] = lg
+	}
+	return f, nil
+}
+
+// h1Options are the codec settings of one side of a proxy.
+func (g *Generation) h1Options(p *model.Proxy, unsafe, adjust bool) *h1mux.Options {
+	t := &g.Config.Global.Tune
+	size, rewrite := t.BufSize, t.MaxRewrite
+	if size == 0 {
+		size = model.DefaultBufSize
+	}
+	if rewrite == 0 {
+		rewrite = model.DefaultMaxRewrite
+	}
+	maxHdr := t.HTTPMaxHdr
+	if maxHdr == 0 {
+		maxHdr = model.DefaultMaxHdr
+	}
+	o := &h1mux.Options{Parse: h1.Options{
+		Unsafe: unsafe, MaxFields: maxHdr, MaxHead: size - rewrite, AnyMethodBody: g.Config.Global.H1PayloadAnyMethod,
+	}}
+	o.Chunk.Unsafe = unsafe
+	if adjust && len(g.Config.Global.H1CaseAdjust) > 0 {
+		o.Case = h1.NewCaseMap(g.Config.Global.H1CaseAdjust)
+	}
+	return o
+}
+
+func forward(c model.ForwardFor, name string) (w backend.Forward, err error) {
+	w = backend.Forward{Enabled: c.Enabled, Header: c.Header, IfNone: c.IfNone}
+	if w.Header == "" {
+		w.Header = name
+	}
+	if c.Except != "" {
+		if w.Except, err = netip.ParsePrefix(c.Except); err != nil {
+			return w, fmt.Errorf("except network '%s': %w", c.Except, err)
+		}
+	}
+	return w, nil
+}
