@@ -175,6 +175,18 @@ func (p *Pool) InUse() int {
 // Size is the storage size of class c in bytes.
 func (p *Pool) Size(c Class) int { return p.shared.cfg.size(c) }
 
+// Share is how many buffers of class c this loop could have if the limit were shared out evenly over the loops' pools
+// that exist; 0 = no limit.
+func (p *Pool) Share(c Class) int {
+	s := p.shared
+	if s.limit == 0 {
+		return 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return max(1, int(s.limit)/max(len(s.pools), 1)/s.cfg.size(c))
+}
+
 // Origin is the shared pool behind this one.
 func (p *Pool) Origin() *Shared { return p.shared }
 

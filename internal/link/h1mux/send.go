@@ -50,12 +50,10 @@ func (h *Conn) requestConn(x *exchange, m *msg.Message) h1.Conn {
 	return h1.ConnKeep
 }
 
-// responseFraming says how the body of m is delimited towards the client.
+// responseFraming says how the body of m is delimited towards the client. A body without a length ends with the
+// connection, as it does on the server's side.
 func (h *Conn) responseFraming(x *exchange, m *msg.Message) msg.Framing {
-	switch {
-	case m.Framing == msg.UntilClose && !x.peer10 && m.Status >= 200:
-		return msg.Chunked
-	case m.Framing == msg.Chunked && x.peer10:
+	if m.Framing == msg.Chunked && x.peer10 {
 		return msg.UntilClose
 	}
 	return m.Framing
