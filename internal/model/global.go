@@ -51,7 +51,6 @@ type Global struct {
 	H1KeepOnInsecureTE bool              // h1-do-not-close-on-insecure-transfer-encoding
 	PreallocFD         bool              // prealloc-fd
 	CloseSpreadForever bool              // close-spread-time infinite: connections are not closed on a soft stop
-	ExposeExperimental bool              // expose-experimental-directives
 	UnixBind           UnixBind          // unix-bind; already applied to the binds by the check stage
 	AnonKey            uint32
 	Slots              Slots
@@ -59,14 +58,18 @@ type Global struct {
 
 // UnixBind is "unix-bind": what "bind" lines with unix addresses start from.
 type UnixBind struct {
-	Prefix   string // put in front of the paths
-	PermMode int    // -1: not set
-	UID, GID int    // -1: not set
+	Pos         Position
+	Prefix      string // put in front of the paths
+	PermMode    int    // -1: not set
+	User, Group string // resolved to UID and GID by the check stage
+	UID, GID    int    // -1: not set
 }
 
-// CPUMap is one cpu-map line: threads of a group bound to a set of CPUs.
+// CPUMap is a part of a cpu-map line: threads of a group bound to a set of
+// CPUs. Lines with "auto:", ranges of groups, "odd" and "even" are taken apart
+// already; a later entry replaces an earlier one for the threads they share.
 type CPUMap struct {
-	Auto                  bool
+	Auto                  bool // threads and CPUs pair one by one; the parser takes such lines apart and never sets it
 	Group                 int
 	ThreadLow, ThreadHigh int // 1-based, inclusive; 0,0: all
 	CPUs                  []int

@@ -121,6 +121,8 @@ type LogEmitter interface {
 // PageTable gives the answer that stands for a status: one of the proxy's own or the built-in one; nil for a status without.
 type PageTable interface {
 	Page(status int) *ErrorPage
+	// Raw is the whole HTTP/1 response for input that never became a request.
+	Raw(status int) []byte
 }
 
 // Clone returns a copy that shares nothing with c.

@@ -278,4 +278,5 @@ type ErrorPage struct {
 	LengthAt int
 	Body     []byte
 	Empty    bool // an empty file: the connection is closed without an answer
+	Close    bool // the client's connection is closed after it, and the answer says so
 }

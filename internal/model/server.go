@@ -37,9 +37,9 @@ type Bind struct {
 	Slots                      Slots
 }
 
-// ThreadSet is a part of "thread": threads Low..High of Group (0: any); High 0:
-// all. With Step 2 every other one, starting with Low.
-type ThreadSet struct{ Group, Low, High, Step int }
+// ThreadSet is a part of "thread": threads Low..High of Group (0: absolute
+// numbers); High 0: all.
+type ThreadSet struct{ Group, Low, High int }
 
 // Server is one "server" line (manual, chapter 5.2), or the default-server template.
 type Server struct {

@@ -67,6 +67,16 @@ func (b *Backend) Pick(avoid *server.Server) (s *server.Server, full bool) {
 	return nil, false
 }
 
+// Owns reports whether s is a server of b.
+func (b *Backend) Owns(s *server.Server) bool {
+	for _, o := range b.Servers {
+		if o == s {
+			return true
+		}
+	}
+	return false
+}
+
 // Usable counts the servers that can take traffic.
 func (b *Backend) Usable() (n int) {
 	for _, s := range b.Servers {

@@ -21,6 +21,8 @@ type Server struct {
 	Conf    *model.Server
 	Name    string
 	Connect sock.ConnectOptions // address and options of its connections
+	// MapAddr: the server's address is the one that the client connected to.
+	MapAddr bool
 	// MapPorts: the server has no port of its own; PortOffset is added to the one the client connected to.
 	MapPorts   bool
 	PortOffset int

@@ -277,7 +277,7 @@ func (t *Set) Drain(spread time.Duration) {
 	i, n := int64(0), int64(max(t.n, 1))
 	for s := t.head; s != nil; {
 		next := s.next
-		if s.idle && !s.end.HeadStarted() {
+		if s.idle && !s.end.HeadStarted() && !s.Front.Conf.Has(model.OptIdleCloseOnResponse) {
 			if spread <= 0 {
 				s.idle = false
 				s.close()

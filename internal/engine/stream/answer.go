@@ -16,24 +16,21 @@ func (s *Stream) answer(status int) {
 		return
 	}
 	s.status = status
+	if !s.reqIn {
+		s.front.Reject(s.fe.Pages.Raw(status))
+		s.headSent = true
+		return
+	}
 	p := s.page(status)
 	if p == nil || p.Empty {
 		s.front.SetClose()
 		return
 	}
-	if !s.reqIn || s.req.HasBody() && !s.up.done {
+	if p.Close || s.req.HasBody() && !s.up.done {
 		s.front.SetClose()
 	}
 	m := &s.res
-	m.Reset()
-	m.IsResponse, m.Major, m.Minor = true, 1, 1
-	m.SetStatus(p.Code)
-	m.HasCL, m.ContentLength, m.Framing = true, int64(len(p.Body)), msg.Length
-	var n [20]byte
-	m.Add("content-length", strconv.AppendInt(n[:0], int64(len(p.Body)), 10))
-	for _, f := range p.Fields {
-		m.AddString(f[0], f[1])
-	}
+	s.fillPage(m, p)
 	if s.req.Method == msg.HEAD {
 		m.Framing = msg.NoBody
 	}
@@ -46,6 +43,29 @@ func (s *Stream) answer(status int) {
 		s.sendBytes(p.Body)
 	}
 	s.front.SendEnd(nil)
+}
+
+// fillPage makes the response head of a page.
+func (s *Stream) fillPage(m *msg.Message, p *model.ErrorPage) {
+	m.Reset()
+	m.IsResponse, m.Major, m.Minor = true, 1, 1
+	m.SetStatus(p.Code)
+	if p.Reason != "" {
+		m.SetReason([]byte(p.Reason))
+	}
+	m.HasCL, m.ContentLength, m.Framing = true, int64(len(p.Body)), msg.Length
+	if p.Code == 204 || p.Code == 304 {
+		m.Framing = msg.NoBody
+	}
+	for i := 0; i <= len(p.Fields); i++ {
+		if i == p.LengthAt && m.Framing == msg.Length {
+			var n [20]byte
+			m.Add("content-length", strconv.AppendInt(n[:0], int64(len(p.Body)), 10))
+		}
+		if i < len(p.Fields) {
+			m.AddString(p.Fields[i][0], p.Fields[i][1])
+		}
+	}
 }
 
 func (s *Stream) page(status int) *model.ErrorPage {

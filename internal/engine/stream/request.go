@@ -10,6 +10,7 @@ import (
 	"weir/internal/link/mux"
 	"weir/internal/model"
 	"weir/internal/wire/h1"
+	"weir/internal/wire/msg"
 )
 
 // receiveRequest waits for a complete request head.
@@ -113,7 +114,101 @@ func (s *Stream) frontendRules() bool {
 		s.monitor()
 		return false
 	}
+	if !s.restrictNames(s.fe.Conf.HdrNames) {
+		return false
+	}
+	if s.fe.Conf.Has(model.OptHTTPBufferRequest) {
+		return s.bufferRequest()
+	}
 	return true
+}
+
+// backendRules applies what the backend decides by itself.
+func (s *Stream) backendRules() bool {
+	if s.be.Conf != s.fe.Conf && !s.restrictNames(s.be.Conf.HdrNames) {
+		return false
+	}
+	if s.be.Conf.Has(model.OptHTTPBufferRequest) {
+		return s.bufferRequest()
+	}
+	return true
+}
+
+// restrictNames applies option http-restrict-req-hdr-names.
+func (s *Stream) restrictNames(mode model.HdrNames) bool {
+	switch mode {
+	case model.HdrNamesDelete:
+		s.req.DelFunc(func(f *msg.Field) bool { return !plainName(f.Name) })
+	case model.HdrNamesReject:
+		for i := range s.req.Fields {
+			if !plainName(s.req.Fields[i].Name) {
+				s.ended('P', 'R')
+				s.feStats().FailedRequests.Add(1)
+				s.answer(403)
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// plainName reports whether a name has letters, digits and hyphens only.
+func plainName(name []byte) bool {
+	for _, c := range name {
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' {
+			return false
+		}
+	}
+	return true
+}
+
+// bufferRequest waits until the whole body has arrived, or as much of it as a buffer holds.
+func (s *Stream) bufferRequest() bool {
+	if s.bodyIn || !s.req.HasBody() || s.req.Framing == msg.Tunnel {
+		return true
+	}
+	size := int64(s.fe.H1.Parse.MaxHead)
+	for {
+		b, err := s.front.RecvData()
+		switch {
+		case b != nil:
+			s.up.bytes += int64(b.Len())
+			s.held = append(s.held, b)
+			if s.up.bytes >= size {
+				s.bodyIn = true
+				return true
+			}
+			continue
+		case err == mux.EOF:
+			s.bodyIn = true
+			return true
+		case err != nil:
+			return s.bodyFailed(err)
+		}
+		if d := s.headDeadline(); !s.f.Park(d) && s.l.Now() >= d {
+			s.ended('c', 'R')
+			s.answer(408)
+			return false
+		}
+	}
+}
+
+func (s *Stream) bodyFailed(err error) bool {
+	var bad *h1.Error
+	who := byte('C')
+	if errors.As(err, &bad) {
+		who = 'P'
+	}
+	s.front.SetClose()
+	if s.be == nil { // the log line names the backend that would have served it
+		if s.be = s.fe.Choose(s); s.be != nil {
+			s.be.Cur.Inc()
+		}
+	}
+	s.ended(who, 'R')
+	s.feStats().FailedRequests.Add(1)
+	s.answer(400)
+	return false
 }
 
 // monitor answers a request for the monitor-uri: it is neither logged nor forwarded.

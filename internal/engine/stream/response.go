@@ -29,11 +29,22 @@ func (s *Stream) sendRequest() bool {
 		return false
 	}
 	s.srv.Stats[s.l.ID()].Requests.Add(1)
-	s.up.join(s.front, s.back, &s.req)
 	s.replayable = s.attempts == 0 || s.replayable
+	sent := s.up.bytes
+	s.up = flow{bytes: sent}
 	for _, b := range s.keep { // what an earlier attempt has sent
 		s.back.SendData(b.Retain())
 	}
+	s.up.join(s.front, s.back, &s.req)
+	if s.be.Conf.Has(model.OptHTTPDropRequestTrailers) {
+		s.up.msg = nil
+	}
+	for i, b := range s.held {
+		s.held[i] = nil
+		s.remember(b)
+		s.back.SendData(b)
+	}
+	s.held = s.held[:0]
 	if s.up.done {
 		s.back.SendEnd(&s.req)
 	}
@@ -281,6 +292,9 @@ func (s *Stream) forwardResponse() {
 		s.logNow()
 	}
 	s.down.join(s.back, s.front, &s.res)
+	if s.fe.Conf.Has(model.OptHTTPDropResponseTrailers) {
+		s.down.msg = nil
+	}
 	s.relay()
 }
 
@@ -301,6 +315,15 @@ func (s *Stream) noteAuth() {
 	}
 }
 
+// noteServer remembers where the client's next request may want to go.
+func (s *Stream) noteServer() {
+	s.c.LastServer, s.c.stick = nil, false
+	if s.be != nil && s.srv != nil && s.reqIn {
+		s.c.LastServer = s.srv
+		s.c.stick = s.status == 401 || s.status == 407
+	}
+}
+
 // dropReplay gives up the copy of the request's data.
 func (s *Stream) dropReplay() {
 	for i, b := range s.keep {
@@ -308,6 +331,11 @@ func (s *Stream) dropReplay() {
 		s.keep[i] = nil
 	}
 	s.keep = s.keep[:0]
+	for i, b := range s.held {
+		b.Release()
+		s.held[i] = nil
+	}
+	s.held = s.held[:0]
 }
 
 // remember keeps a view of request data for a retry, as long as it fits one buffer.

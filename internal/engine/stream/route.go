@@ -22,7 +22,10 @@ func (s *Stream) assignServer() bool {
 	began := s.l.Now()
 	avoid := s.srv
 	for {
-		srv, full := s.be.Pick(avoid)
+		srv, full := s.lastServer(avoid), false
+		if srv == nil {
+			srv, full = s.be.Pick(avoid)
+		}
 		if srv == nil && !full {
 			s.ended('S', 'C')
 			s.beStats().FailedConnects.Add(1)
@@ -44,6 +47,18 @@ func (s *Stream) assignServer() bool {
 	s.srv.Stats[s.l.ID()].Sessions.Add(1)
 	s.t.Queue = max(s.t.Queue, 0) + s.since(began)
 	return true
+}
+
+// lastServer is the server of the client's previous request, where the next one should go to it as well.
+func (s *Stream) lastServer(avoid *server.Server) *server.Server {
+	srv := s.c.LastServer
+	if srv == nil || srv == avoid || !s.c.stick && !s.be.Conf.Has(model.OptPreferLastServer) || !s.be.Owns(srv) {
+		return nil
+	}
+	if limit := s.be.Conf.MaxKeepAliveQueue; !srv.Usable() || !srv.HasRoom() || limit >= 0 && srv.Queue.Len() > int64(limit) {
+		return nil
+	}
+	return srv
 }
 
 // waitForServer queues until a server has room.
@@ -160,6 +175,9 @@ func (s *Stream) source() netip.AddrPort {
 // lack of resources.
 func (s *Stream) dial() byte {
 	o := s.srv.Connect
+	if s.srv.MapAddr { // the address that the client connected to
+		o.Addr = netip.AddrPortFrom(s.c.Sock.Local().Addr().Unmap(), o.Addr.Port())
+	}
 	if s.srv.MapPorts {
 		o.Addr = netip.AddrPortFrom(o.Addr.Addr(), uint16(int(s.c.Sock.Local().Port())+s.srv.PortOffset))
 	}

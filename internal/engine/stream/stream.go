@@ -34,6 +34,9 @@ type Client struct {
 	Since      int64     // when the current exchange could begin: accept, or the end of the previous exchange
 	Exchanges  int       // streams begun on the connection
 
+	// LastServer is the server of the previous exchange (option prefer-last-server, HTTP authentication).
+	LastServer *server.Server
+	stick      bool // the last response asked for authentication: the next request belongs to the same server
 	// Private is the last server connection of the session, kept for it alone (http-reuse never).
 	Private *server.Conn
 	// HTTP: the connection speaks HTTP. A TCP connection starts to when its backend is in HTTP mode (Upgrade).
@@ -90,12 +93,14 @@ type Stream struct {
 	attempts          int // retries done
 	redispatch        bool
 	reqIn             bool // a request was received whole
+	bodyIn            bool // held has the request body, or as much of it as is buffered
 	srvQueue, beQueue int64
 
 	pending     queue.Pending[server.Server]
 	wakePending func()
 	keep        []*buf.Buf // request data sent so far, for a retry; nil once it cannot be repeated
 	replayable  bool
+	held        []*buf.Buf // request data received before the server was known (option http-buffer-request)
 }
 
 // Serve runs one exchange in the fiber f. It reports whether the client
@@ -105,7 +110,7 @@ func (sh *Shared) Serve(f *loop.Fiber, c *Client, end mux.End) (again bool) {
 	s.begin(f, c, end)
 	f.OnPanic(s.panicked)
 	if c.HTTP {
-		if s.receiveRequest() && s.frontendRules() && s.chooseBackend() {
+		if s.receiveRequest() && s.frontendRules() && s.chooseBackend() && s.backendRules() {
 			s.exchange()
 		}
 	} else if s.chooseBackend() {
@@ -145,7 +150,7 @@ func (s *Stream) passThrough() {
 func (s *Stream) upgrade() {
 	s.front = s.c.Upgrade()
 	s.front.SetOwner(s.f)
-	if s.receiveRequest() {
+	if s.receiveRequest() && s.backendRules() {
 		s.exchange()
 	}
 }
@@ -187,7 +192,7 @@ func (s *Stream) begin(f *loop.Fiber, c *Client, end mux.End) {
 	s.t = model.Timers{Idle: -1, Request: -1, Queue: -1, Connect: -1, Response: -1}
 	s.term = [2]byte{'-', '-'}
 	s.status = -1
-	s.served, s.reused, s.headSent, s.logged, s.tunnel, s.redispatch, s.reqIn = false, false, false, false, false, false, false
+	s.served, s.reused, s.headSent, s.logged, s.tunnel, s.redispatch, s.reqIn, s.bodyIn = false, false, false, false, false, false, false, false
 	s.retries, s.attempts, s.srvQueue, s.beQueue = 0, 0, 0, 0
 	s.replayable = false
 	s.sentAt, s.lastC, s.lastS, s.frontQ, s.backQ, s.headOut = 0, 0, 0, 0, 0, 0
@@ -199,6 +204,7 @@ func (s *Stream) begin(f *loop.Fiber, c *Client, end mux.End) {
 
 // finish gives everything back, in the order in which it was taken.
 func (s *Stream) finish() (again bool) {
+	s.noteServer()
 	s.releaseServer()
 	s.dropReplay()
 	again = s.front.Reusable() && !s.fe.Draining.Load() && s.term[0] != 'C'

@@ -36,6 +36,8 @@ type Options struct {
 	Case  *h1.CaseMap
 	// Close makes every exchange the last one of its connection (option httpclose).
 	Close bool
+	// ProxyHeader: requests for a forward proxy say in Proxy-Connection whether they go on (option http-use-proxy-header).
+	ProxyHeader bool
 }
 
 // Pool keeps exchange objects of one loop for reuse.
@@ -57,6 +59,7 @@ type exchange struct {
 	headOut         bool // the final head was sent
 
 	method    msg.Method // of the request
+	proxied   bool       // the request asks a forward proxy and uses Proxy-Connection
 	peer10    bool       // the client speaks HTTP/1.0
 	keepAlive bool       // the peer is willing to go on
 }

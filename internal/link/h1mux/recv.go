@@ -82,6 +82,10 @@ func (h *Conn) headDone(x *exchange, m *msg.Message, n int) {
 	x.keepAlive = m.KeepAlive
 	if h.role == Server {
 		x.method, x.peer10 = m.Method, !m.AtLeast11()
+		if h.opt.ProxyHeader && m.Target[0] != '/' && m.Target[0] != '*' {
+			x.proxied = true
+			x.keepAlive = !m.HasToken("proxy-connection", "close") && (!x.peer10 || m.HasToken("proxy-connection", "keep-alive"))
+		}
 	}
 }
 

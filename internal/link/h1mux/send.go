@@ -28,6 +28,15 @@ func (h *Conn) SendHead(m *msg.Message) error {
 		framing = h.responseFraming(x, m)
 		o.Conn = h.responseConn(x, m, framing)
 	}
+	if x.proxied && m.IsResponse && !interim && o.Conn != h1.ConnAsIs {
+		// The client speaks to a forward proxy: it looks at Proxy-Connection.
+		if o.Conn == h1.ConnClose {
+			m.SetString("proxy-connection", "close")
+		} else {
+			m.SetString("proxy-connection", "keep-alive")
+		}
+		o.Conn = h1.ConnAsIs
+	}
 	was := m.Framing
 	m.Framing = framing
 	err := h.encode(x, m, &o)
@@ -38,6 +47,21 @@ func (h *Conn) SendHead(m *msg.Message) error {
 	x.headOut, x.out, x.outLeft = true, framing, m.ContentLength
 	x.outDone = framing == msg.NoBody || framing == msg.Length && m.ContentLength == 0
 	return nil
+}
+
+// Reject answers input that is not a request with a complete response of the caller's.
+func (h *Conn) Reject(raw []byte) {
+	x := h.begin()
+	h.close = true
+	x.outDone = true
+	for len(raw) > 0 {
+		p, err := h.pending(x, buf.Std)
+		if err != nil {
+			return
+		}
+		raw = raw[p.Append(raw):]
+		h.Flush()
+	}
 }
 
 func (h *Conn) requestConn(x *exchange, m *msg.Message) h1.Conn {

@@ -53,6 +53,9 @@ type End interface {
 	// taking input.
 	Watch()
 
+	// Reject answers input that is not a message; raw is a whole HTTP/1
+	// response. The connection ends after it.
+	Reject(raw []byte)
 	// SendHead encodes and queues a head. It fills in what the protocol owns
 	// (framing, connection fields).
 	SendHead(m *msg.Message) error

@@ -79,6 +79,9 @@ func (t *Conn) Watch() { t.c.Watch() }
 // SendHead always fails.
 func (t *Conn) SendHead(*msg.Message) error { return ErrNoHead }
 
+// Reject has nothing to say on a byte stream.
+func (t *Conn) Reject([]byte) {}
+
 // SendData queues b.
 func (t *Conn) SendData(b *buf.Buf) { t.c.Send(b) }
 

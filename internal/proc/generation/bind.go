@@ -23,7 +23,7 @@ func (g *Generation) Bind() *diag.List {
 		front := &listen.Limit{Gauge: &f.Cur, Max: int64(f.MaxConn)}
 		for _, b := range f.Conf.Binds {
 			if err := g.bindLine(f, b, front); err != nil {
-				errs.Add(diag.Alert, b.Pos, "Starting %s %s: %v", strings.ToLower(f.Conf.Kind), f.Name, err)
+				errs.Alertf(b.Pos, "Starting %s %s: %v", strings.ToLower(f.Conf.Kind), f.Name, err)
 			}
 		}
 	}

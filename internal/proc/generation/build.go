@@ -1,7 +1,9 @@
 package generation
 
 import (
+	"context"
 	"fmt"
+	"net"
 	"net/netip"
 
 	"weir/internal/base/addr"
@@ -29,8 +31,11 @@ func Build(cfg *model.Config, k *keeper.Keeper, o Options) (*Generation, error) 
 	g := &Generation{
 		Config: cfg, keeper: k, n: o.Loops, maxConn: o.MaxConn,
 		Backends: make(map[string]*backend.Backend),
-		loggers:  make(map[*frontend.Frontend]*logs.Logger),
 		drained:  make(chan struct{}),
+	}
+	var err error
+	if g.logger, err = logs.New(logs.Options{Config: cfg, Resolve: resolve}); err != nil {
+		return nil, err
 	}
 	for _, p := range cfg.Proxies {
 		if p.IsBackend() {
@@ -53,6 +58,11 @@ func Build(cfg *model.Config, k *keeper.Keeper, o Options) (*Generation, error) 
 	return g, nil
 }
 
+// resolve finds the address of a log target given by name.
+func resolve(host string) ([]netip.Addr, error) {
+	return net.DefaultResolver.LookupNetIP(context.Background(), "ip", host)
+}
+
 func (g *Generation) backend(p *model.Proxy) (*backend.Backend, error) {
 	var servers []*server.Server
 	for _, c := range p.Servers {
@@ -63,9 +73,11 @@ func (g *Generation) backend(p *model.Proxy) (*backend.Backend, error) {
 		servers = append(servers, s)
 	}
 	b := backend.New(p, servers, g.n)
-	b.Pages = errorpages.Resolve(p, g.Config)
-	b.H1 = g.h1Options(p, p.Has(model.OptAcceptUnsafeResponse), p.Has(model.OptH1CaseAdjustServer))
+	b.Pages = errorpages.Backend(p, g.Config)
 	var err error
+	if b.H1, err = g.h1Options(p, p.Has(model.OptAcceptUnsafeResponse), p.Has(model.OptH1CaseAdjustServer)); err != nil {
+		return nil, err
+	}
 	if b.ForwardFor, err = forward(p.ForwardFor, "x-forwarded-for"); err != nil {
 		return nil, err
 	}
@@ -88,6 +100,7 @@ func (g *Generation) server(p *model.Proxy, c *model.Server) (*server.Server, er
 		o.Unix = "@" + c.Addr.Path
 	case addr.IP, addr.IPv4, addr.IPv6:
 		o.Addr = netip.AddrPortFrom(c.Addr.IP, uint16(c.Addr.Port))
+		s.MapAddr = c.Addr.Any || c.Addr.IP.IsUnspecified()
 		switch c.Addr.PortKind {
 		case addr.NoPort:
 			s.MapPorts = true
@@ -134,12 +147,15 @@ func (g *Generation) frontend(p *model.Proxy) (*frontend.Frontend, error) {
 		Logs:   make([]model.LogEmitter, g.n),
 		Pages:  errorpages.Resolve(p, g.Config),
 		LogURI: g.Config.Global.Tune.HTTPLogURI,
-		H1:     g.h1Options(p, p.Has(model.OptAcceptUnsafeRequest), p.Has(model.OptH1CaseAdjustClient)),
 		Backends: func(name string) *backend.Backend {
 			return g.Backends[name]
 		},
 	}
 	var err error
+	if f.H1, err = g.h1Options(p, p.Has(model.OptAcceptUnsafeRequest), p.Has(model.OptH1CaseAdjustClient)); err != nil {
+		return nil, err
+	}
+	f.H1.ProxyHeader = p.Has(model.OptHTTPUseProxyHeader)
 	if f.ForwardFor, err = forward(p.ForwardFor, "x-forwarded-for"); err != nil {
 		return nil, err
 	}
@@ -155,18 +171,11 @@ func (g *Generation) frontend(p *model.Proxy) (*frontend.Frontend, error) {
 	case p.IsBackend():
 		f.Default = g.Backends[p.Name]
 	}
-	lg, err := logs.New(logs.Options{Config: p.Log, Global: g.Config.Global})
-	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", p.Kind, p.Name, err)
-	}
-	if lg != nil {
-		g.loggers[f] = lg
-	}
 	return f, nil
 }
 
 // h1Options are the codec settings of one side of a proxy.
-func (g *Generation) h1Options(p *model.Proxy, unsafe, adjust bool) *h1mux.Options {
+func (g *Generation) h1Options(p *model.Proxy, unsafe, adjust bool) (*h1mux.Options, error) {
 	t := &g.Config.Global.Tune
 	size, rewrite := t.BufSize, t.MaxRewrite
 	if size == 0 {
@@ -184,9 +193,14 @@ func (g *Generation) h1Options(p *model.Proxy, unsafe, adjust bool) *h1mux.Optio
 	}}
 	o.Chunk.Unsafe = unsafe
 	if adjust && len(g.Config.Global.H1CaseAdjust) > 0 {
-		o.Case = h1.NewCaseMap(g.Config.Global.H1CaseAdjust)
+		o.Case = new(h1.CaseMap)
+		for from, to := range g.Config.Global.H1CaseAdjust {
+			if err := o.Case.Add(from, to); err != nil {
+				return nil, fmt.Errorf("h1-case-adjust: %w", err)
+			}
+		}
 	}
-	return o
+	return o, nil
 }
 
 func forward(c model.ForwardFor, name string) (w backend.Forward, err error) {

@@ -31,9 +31,10 @@ type Generation struct {
 	maxConn int
 	n       int // loops
 	binds   []*bound
-	loggers map[*frontend.Frontend]*logs.Logger
+	logger  *logs.Logger
 
 	sets      []*session.Set       // by loop
+	logs      []*logs.Emitters     // by loop
 	listeners [][]*listen.Listener // by loop
 	running   atomic.Int32         // loops on which sessions may remain
 	drained   chan struct{}
@@ -55,6 +56,7 @@ type bound struct {
 // start begins to accept on all loops. It runs on no loop itself and returns once every loop has switched.
 func (g *Generation) start(loops []*loop.Loop) {
 	g.sets = make([]*session.Set, len(loops))
+	g.logs = make([]*logs.Emitters, len(loops))
 	g.listeners = make([][]*listen.Listener, len(loops))
 	g.running.Store(int32(len(loops)))
 	onEach(loops, func(l *loop.Loop) {
@@ -62,9 +64,11 @@ func (g *Generation) start(loops []*loop.Loop) {
 		set := session.NewSet(l, &g.keeper.Conns)
 		set.Emptied = func() { g.loopDrained(l) }
 		g.sets[id] = set
+		out := g.logger.Loop(l)
+		g.logs[id] = out
 		for _, f := range g.Frontends {
-			if lg := g.loggers[f]; lg != nil {
-				f.Logs[id] = lg.Loop(l)
+			if e := out.For(&f.Conf.Log); e != nil {
+				f.Logs[id] = e
 			}
 		}
 		for _, b := range g.binds {
@@ -107,6 +111,7 @@ func (g *Generation) loopDrained(l *loop.Loop) {
 			s.CloseIdle(l)
 		}
 	}
+	g.logs[l.ID()].Close()
 	if g.running.Add(-1) == 0 {
 		g.once.Do(g.release)
 	}
@@ -118,9 +123,6 @@ func (g *Generation) release() {
 		g.keeper.Return(b.name)
 	}
 	g.binds = nil
-	for _, lg := range g.loggers {
-		lg.Close()
-	}
 	close(g.drained)
 }
 

@@ -427,7 +427,8 @@ func TestIdleConnections(t *testing.T) {
 					return
 				}
 				f.Park(w.l.Now() + int64(time.Millisecond))
-				if calls != i+1 {
+				// Being called for nothing is allowed, and the simulated network does it.
+				if calls != i+1 && w.sim == nil || calls < i+1 {
 					w.t.Errorf("%d calls after %d rounds", calls, i+1)
 				}
 			}

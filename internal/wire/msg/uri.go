@@ -186,35 +186,30 @@ func (m *Message) SetTargetView(target []byte) {
 // SetPath replaces the path; the scheme, authority and query stay.
 func (m *Message) SetPath(path []byte) {
 	u := m.URI()
-	if u.HasQuery {
-		m.splice(path, []byte{'?'}, u.Query)
-		return
-	}
-	m.splice(path, nil, nil)
+	m.splice(path, u.Query, u.HasQuery)
 }
 
 // SetPathQuery replaces everything behind the authority.
-func (m *Message) SetPathQuery(pq []byte) { m.splice(pq, nil, nil) }
+func (m *Message) SetPathQuery(pq []byte) { m.splice(pq, nil, false) }
 
-// SetQuery replaces the query string, question mark not included; without
-// remains of a question mark when query is nil.
-func (m *Message) SetQuery(query []byte) {
-	path := m.URI().Path
-	if query == nil {
-		m.splice(path, nil, nil)
-		return
-	}
-	m.splice(path, []byte{'?'}, query)
-}
+// SetQuery replaces the query string, question mark not included; a nil query
+// removes the question mark as well.
+func (m *Message) SetQuery(query []byte) { m.splice(m.URI().Path, query, query != nil) }
 
-// splice builds a target out of the current one up to the path, and a, b, c.
-func (m *Message) splice(a, b, c []byte) {
+// splice builds a target out of the current one up to the path, and the rest.
+func (m *Message) splice(path, query []byte, mark bool) {
 	head := m.Target[:len(m.Target)-len(m.URI().PathQuery)]
 	switch m.URI().Form {
 	case FormAsterisk, FormUnknown, FormAuthority:
 		head = nil
 	}
-	t := m.arena.alloc(len(head) + len(a) + len(b) + len(c))[:0]
-	t = append(append(append(append(t, head...), a...), b...), c...)
+	n := len(head) + len(path) + len(query)
+	if mark {
+		n++
+	}
+	t := append(append(m.arena.alloc(n)[:0], head...), path...)
+	if mark {
+		t = append(append(t, '?'), query...)
+	}
 	m.SetTargetView(t)
 }
