@@ -62,6 +62,24 @@ func TestNothingLeftOver(t *testing.T) {
 	}
 }
 
+// TestDocumentsNameWhatExists keeps names of tests, files and pages in documents true.
+func TestDocumentsNameWhatExists(t *testing.T) {
+	root, tests := Root(), Tests(files(t))
+	err := walk(root, func(path string) error {
+		if filepath.Ext(path) != ".md" {
+			return nil
+		}
+		text, err := os.ReadFile(filepath.Join(root, path))
+		if err == nil {
+			report(t, Mentions(root, path, text, tests))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestLengthRatchet(t *testing.T) {
 	const list = "testdata/ratchet.txt"
 	text, err := os.ReadFile(list)
@@ -171,6 +189,21 @@ func TestRulesFire(t *testing.T) {
 	f(product, `var n int; func f(n int) { n++ }`, "")
 	f(product, `import "sync"; var mu sync.Mutex`, "package-level sync.Mutex")
 	f(product, `import "sync/atomic"; var p atomic.Pointer[int]`, "package-level atomic.Pointer")
+}
+
+func TestMentions(t *testing.T) {
+	tests := map[string]bool{"TestOne": true}
+	for text, want := range map[string]int{
+		"see TestOne":                     0,
+		"see Test" + "Two":                1,
+		"all of Test" + "O...":            0,
+		"in `internal/lint` and `docs/x`": 1,
+		"a [page](no/such.md)":            1,
+	} {
+		if got := Mentions(Root(), "README.md", []byte(text), tests); len(got) != want {
+			t.Errorf("%q: %v, want %d findings", text, got, want)
+		}
+	}
 }
 
 func TestWords(t *testing.T) {

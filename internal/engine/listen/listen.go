@@ -41,8 +41,8 @@ func (m *Limit) take(w *Listener) bool {
 	return false
 }
 
-// give counts one connection out.
-func (m *Limit) give() {
+// Give counts one connection out.
+func (m *Limit) Give() {
 	m.Gauge.Dec()
 	if m.waiting.Load() {
 		m.tell()
@@ -135,11 +135,11 @@ func (w *Listener) admit() bool {
 	case !g.Process.take(w):
 		return false
 	case !g.Front.take(w):
-		g.Process.give()
+		g.Process.Give()
 		return false
 	case !g.Bind.take(w):
-		g.Front.give()
-		g.Process.give()
+		g.Front.Give()
+		g.Process.Give()
 		return false
 	}
 	for _, r := range g.Rates {
@@ -154,9 +154,9 @@ func (w *Listener) open(fd int, peer netip.AddrPort) {
 }
 
 func (w *Listener) sessionClosed() {
-	w.Gate.Bind.give()
-	w.Gate.Front.give()
-	w.Gate.Process.give()
+	w.Gate.Bind.Give()
+	w.Gate.Front.Give()
+	w.Gate.Process.Give()
 }
 
 func (w *Listener) pause() {
@@ -196,7 +196,7 @@ func (w *Listener) Unsuspend() {
 // already are served.
 func (w *Listener) Close() {
 	w.stopped = true
-	w.s.Close()
+	w.s.Release()
 	for _, h := range w.held {
 		if !w.admit() {
 			w.Gate.Process.Gauge.Inc()

@@ -105,12 +105,12 @@ type Conn struct {
 	l          *loop.Loop
 	prev, next *Conn
 	list       *idleList
-	since      int64
+	onGone     func()
 }
 
 // Opened notes that c is established on loop l.
 func (c *Conn) Opened(l *loop.Loop, s *Server) {
-	c.l, c.Srv = l, s
+	c.l, c.Srv, c.onGone = l, s, c.gone
 	s.Conns.Inc()
 }
 
@@ -153,8 +153,7 @@ func (s *Server) PutIdle(c *Conn) bool {
 	li.head = c
 	li.n++
 	s.Idle.Add(1)
-	c.since = c.l.Now()
-	c.SetIdle(c.gone)
+	c.SetIdle(c.onGone)
 	if !li.purging {
 		li.armPurge(c.l)
 	}

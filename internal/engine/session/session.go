@@ -25,6 +25,10 @@ type Set struct {
 	free   []*Session
 	head   *Session // all open sessions
 	n      int
+	// Homes are the frontends of the generation by name, for sessions that come over from the one before.
+	Homes map[string]Home
+	// heir is the set of the next generation; nil while there is none.
+	heir *Set
 	// Emptied is called when the last session has closed while the set is draining.
 	Emptied  func()
 	draining bool
@@ -47,6 +51,12 @@ func (t *Set) serverEnd(be *backend.Backend, c *sock.Conn) mux.End {
 	p := new(tcpmux.Conn)
 	p.Init(c)
 	return p
+}
+
+// Home is a frontend that takes over sessions: Enter counts one in, Leave counts it out.
+type Home struct {
+	Front        *frontend.Frontend
+	Enter, Leave func()
 }
 
 // Session is one client connection.
@@ -136,6 +146,31 @@ func (t *Set) unlink(s *Session) {
 	t.checkEmpty()
 }
 
+// moveTo hands a session that is between two exchanges over to the next generation, where its frontend still exists: a
+// reload closes no connection. It reports false when there is nowhere to go.
+func (s *Session) move() bool {
+	t := s.set
+	if t.heir == nil {
+		return false
+	}
+	h, ok := t.heir.Homes[s.Front.Name]
+	if !ok || h.Front.Conf.Mode != s.Front.Conf.Mode {
+		return false
+	}
+	h.Enter()
+	s.closed()
+	s.closed, s.Front, s.LastServer = h.Leave, h.Front, nil
+	if p := s.Private; p != nil { // its server belongs to the old generation
+		s.Private = nil
+		p.CloseConn(false)
+	}
+	s.h1.SetOptions(h.Front.H1)
+	t.unlink(s)
+	s.set = t.heir
+	s.set.link(s)
+	return true
+}
+
 // Len is the number of open sessions.
 func (t *Set) Len() int { return t.n }
 
@@ -204,10 +239,10 @@ func run(f *loop.Fiber, arg any) {
 	s := arg.(*Session)
 	for s.set.shared.Serve(f, &s.Client, s.end) {
 		s.Since = s.set.l.Now()
+		if s.set.draining && !s.move() {
+			break
+		}
 		if !s.end.HeadStarted() {
-			if s.set.draining {
-				break
-			}
 			s.rest()
 			return
 		}
@@ -270,13 +305,17 @@ func (s *Session) close() {
 	closed()
 }
 
-// Drain closes resting sessions, spread over the given time (close-spread-time), and lets the others close after their
-// exchange.
-func (t *Set) Drain(spread time.Duration) {
-	t.draining = true
+// Drain hands resting sessions over to heir. Those that find no home there, or all when heir is nil, are closed, spread
+// over the given time (close-spread-time). The others follow after their exchange.
+func (t *Set) Drain(heir *Set, spread time.Duration) {
+	t.draining, t.heir = true, heir
 	i, n := int64(0), int64(max(t.n, 1))
 	for s := t.head; s != nil; {
 		next := s.next
+		if s.idle && s.HTTP && s.move() {
+			s = next
+			continue
+		}
 		if s.idle && !s.end.HeadStarted() && !s.Front.Conf.Has(model.OptIdleCloseOnResponse) {
 			if spread <= 0 {
 				s.idle = false
@@ -307,7 +346,12 @@ func (t *Set) Kill() {
 			s.idle = false
 			s.close()
 		} else {
+			s.Killed = true
+			owner := s.Sock.Owner()
 			s.Sock.Abort()
+			if owner != nil {
+				owner.Wake()
+			}
 		}
 		s = next
 	}

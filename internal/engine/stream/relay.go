@@ -107,8 +107,11 @@ func (s *Stream) relay() {
 		if s.up.done && !s.tunnel {
 			s.front.Watch()
 		}
-		if d := s.relayDeadline(); !s.f.Park(d) && s.l.Now() >= d && s.relayLate() {
-			return
+		if d := s.relayDeadline(); !s.f.Park(d) && s.l.Now() >= d {
+			s.noteDrain() // a slow receiver is not a silent one
+			if s.relayLate() {
+				return
+			}
 		}
 	}
 }
@@ -119,7 +122,9 @@ func (s *Stream) relayDone() bool {
 	if !s.down.done || !s.up.done && (s.tunnel || !s.back.InputClosed()) {
 		return false
 	}
-	return s.front.Queued() <= lastData && (!s.tunnel || s.back.Queued() <= lastData)
+	front := s.front.Queued() <= lastData || s.front.Drained()
+	back := !s.tunnel || s.back.Queued() <= lastData || s.back.Drained()
+	return front && back
 }
 
 // lastData is what may still be queued when a stream ends, in bytes: the socket finishes sending it.
@@ -127,21 +132,22 @@ const lastData = 16 << 10
 
 // relayFailed notes the failure of a side. Data that a failed side sent before was passed on already.
 func (s *Stream) relayFailed() bool {
-	var bad *h1.Error
 	when := s.phase()
 	switch {
+	case s.c.Killed:
+		s.ended('K', when)
 	case s.front.Err() != nil:
 		s.ended('C', when)
 		s.beStats().ClientAborts.Add(1)
 	case s.down.err != nil:
-		if errors.As(s.down.err, &bad) {
+		if malformed(s.down.err) {
 			s.ended('P', 'D')
 		} else {
 			s.ended('S', 'D')
 		}
 		s.beStats().ServerAborts.Add(1)
 	case s.up.err != nil:
-		if errors.As(s.up.err, &bad) {
+		if malformed(s.up.err) {
 			s.ended('P', when)
 		} else {
 			s.ended('C', when)
@@ -155,6 +161,12 @@ func (s *Stream) relayFailed() bool {
 	}
 	s.front.SetClose()
 	return true
+}
+
+// malformed reports an error of the codec: the bytes that arrived are not what they should be.
+func malformed(err error) bool {
+	var bad *h1.Error
+	return errors.As(err, &bad)
 }
 
 // phase is the second letter of the termination state: data, or last data once the server is done (manual 8.5).

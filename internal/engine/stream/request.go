@@ -194,9 +194,8 @@ func (s *Stream) bufferRequest() bool {
 }
 
 func (s *Stream) bodyFailed(err error) bool {
-	var bad *h1.Error
 	who := byte('C')
-	if errors.As(err, &bad) {
+	if malformed(err) {
 		who = 'P'
 	}
 	s.front.SetClose()

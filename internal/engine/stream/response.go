@@ -7,7 +7,6 @@ import (
 	"weir/internal/base/buf"
 	"weir/internal/link/mux"
 	"weir/internal/model"
-	"weir/internal/wire/h1"
 	"weir/internal/wire/msg"
 )
 
@@ -120,8 +119,7 @@ func (s *Stream) responseLate() bool {
 
 // requestCut judges a request body that ended badly; true when the response is still worth waiting for.
 func (s *Stream) requestCut() bool {
-	var bad *h1.Error
-	if errors.As(s.up.err, &bad) {
+	if malformed(s.up.err) {
 		s.ended('P', 'D')
 		s.fault = fault{status: 400}
 		return false
@@ -140,9 +138,8 @@ func (s *Stream) clientLeft() bool {
 }
 
 func (s *Stream) responseFailed(err error) bool {
-	var bad *h1.Error
 	switch {
-	case errors.As(err, &bad):
+	case malformed(err):
 		s.fault = fault{status: 502, who: 'P', on: model.RetryJunk}
 	case err == mux.ErrNoBuffer:
 		s.fault = fault{status: 503, who: 'R'}

@@ -98,7 +98,7 @@ func (s *Stream) waitForServer() bool {
 
 // clientGone reports that the client closed and the backend wants its requests dropped then (option abortonclose).
 func (s *Stream) clientGone() bool {
-	if s.front.Err() != nil {
+	if s.front.Err() != nil || s.c.Killed {
 		return true
 	}
 	return s.front.InputClosed() && s.be.Conf.Has(model.OptAbortOnClose)

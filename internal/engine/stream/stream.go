@@ -42,6 +42,8 @@ type Client struct {
 	// HTTP: the connection speaks HTTP. A TCP connection starts to when its backend is in HTTP mode (Upgrade).
 	HTTP    bool
 	Upgrade func() mux.End
+	// Killed: the connection was cut from inside (hard-stop-after).
+	Killed bool
 	// TimedOut: no byte came in time, the stream only has to answer and to log.
 	TimedOut bool
 }
@@ -98,6 +100,7 @@ type Stream struct {
 
 	pending     queue.Pending[server.Server]
 	wakePending func()
+	onPanic     func(any)
 	keep        []*buf.Buf // request data sent so far, for a retry; nil once it cannot be repeated
 	replayable  bool
 	held        []*buf.Buf // request data received before the server was known (option http-buffer-request)
@@ -108,7 +111,7 @@ type Stream struct {
 func (sh *Shared) Serve(f *loop.Fiber, c *Client, end mux.End) (again bool) {
 	s := sh.get()
 	s.begin(f, c, end)
-	f.OnPanic(s.panicked)
+	f.OnPanic(s.onPanic)
 	if c.HTTP {
 		if s.receiveRequest() && s.frontendRules() && s.chooseBackend() && s.backendRules() {
 			s.exchange()
@@ -162,6 +165,7 @@ func (sh *Shared) get() *Stream {
 		return s
 	}
 	s := &Stream{sh: sh, l: sh.Loop}
+	s.onPanic = s.panicked
 	s.wakePending = func() {
 		f := s.f
 		if f != nil {

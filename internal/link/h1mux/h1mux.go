@@ -90,6 +90,9 @@ func (h *Conn) Init(l *loop.Loop, c *sock.Conn, role Role, opt *Options, pool *P
 	*h = Conn{c: c, l: l, opt: opt, pool: pool, role: role, close: opt.Close}
 }
 
+// SetOptions changes the settings between two exchanges.
+func (h *Conn) SetOptions(opt *Options) { h.opt, h.close = opt, opt.Close }
+
 // Feed hands over input that another protocol received before the connection
 // was upgraded to HTTP/1.
 func (h *Conn) Feed(b *buf.Buf) { h.in = b }

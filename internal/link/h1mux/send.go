@@ -254,6 +254,12 @@ func (h *Conn) Queued() int {
 	return n
 }
 
+// Drained reports whether everything queued was sent; if not, the owner is woken when it is.
+func (h *Conn) Drained() bool {
+	h.Flush()
+	return h.c.WaitSent()
+}
+
 // Flush hands pending bytes to the socket.
 func (h *Conn) Flush() {
 	if x := h.x; x != nil && x.pend != nil {

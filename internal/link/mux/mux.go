@@ -72,6 +72,9 @@ type End interface {
 	SendRoom() bool
 	// Queued is the number of bytes that the kernel has not taken yet.
 	Queued() int
+	// Drained reports whether the kernel has taken everything; if not, the
+	// owner is woken when it has.
+	Drained() bool
 	// Flush hands what is queued to the socket; it goes out at the end of the
 	// loop's turn at the latest.
 	Flush()

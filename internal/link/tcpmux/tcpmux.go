@@ -105,6 +105,9 @@ func (t *Conn) SendRoom() bool { return t.c.SendRoom() }
 // Queued is what the kernel has not taken yet, in bytes.
 func (t *Conn) Queued() int { return t.c.Queued() }
 
+// Drained reports whether everything queued was sent; if not, the owner is woken when it is.
+func (t *Conn) Drained() bool { return t.c.WaitSent() }
+
 // Flush has nothing to do: the socket sends at the end of the loop's turn.
 func (t *Conn) Flush() {}
 

@@ -20,7 +20,7 @@ import (
 func (g *Generation) Bind() *diag.List {
 	errs := new(diag.List)
 	for _, f := range g.Frontends {
-		front := &listen.Limit{Gauge: &f.Cur, Max: int64(f.MaxConn)}
+		front := g.limits[f]
 		for _, b := range f.Conf.Binds {
 			if err := g.bindLine(f, b, front); err != nil {
 				errs.Alertf(b.Pos, "Starting %s %s: %v", strings.ToLower(f.Conf.Kind), f.Name, err)

@@ -9,6 +9,7 @@ import (
 	"weir/internal/base/addr"
 	"weir/internal/engine/backend"
 	"weir/internal/engine/frontend"
+	"weir/internal/engine/listen"
 	"weir/internal/engine/server"
 	"weir/internal/engine/stats"
 	"weir/internal/feat/errorpages"
@@ -31,6 +32,7 @@ func Build(cfg *model.Config, k *keeper.Keeper, o Options) (*Generation, error) 
 	g := &Generation{
 		Config: cfg, keeper: k, n: o.Loops, maxConn: o.MaxConn,
 		Backends: make(map[string]*backend.Backend),
+		limits:   make(map[*frontend.Frontend]*listen.Limit),
 		drained:  make(chan struct{}),
 	}
 	var err error
@@ -53,6 +55,7 @@ func Build(cfg *model.Config, k *keeper.Keeper, o Options) (*Generation, error) 
 				return nil, err
 			}
 			g.Frontends = append(g.Frontends, f)
+			g.limits[f] = &listen.Limit{Gauge: &f.Cur, Max: int64(f.MaxConn)}
 		}
 	}
 	return g, nil

@@ -28,6 +28,7 @@ type Generation struct {
 	Backends  map[string]*backend.Backend
 
 	keeper  *keeper.Keeper
+	limits  map[*frontend.Frontend]*listen.Limit // maxconn of each
 	maxConn int
 	n       int // loops
 	binds   []*bound
@@ -54,7 +55,8 @@ type bound struct {
 }
 
 // start begins to accept on all loops. It runs on no loop itself and returns once every loop has switched.
-func (g *Generation) start(loops []*loop.Loop) {
+// before, if there is one, stops accepting in the same moment, and hands its sessions over.
+func (g *Generation) start(loops []*loop.Loop, before *Generation) {
 	g.sets = make([]*session.Set, len(loops))
 	g.logs = make([]*logs.Emitters, len(loops))
 	g.listeners = make([][]*listen.Listener, len(loops))
@@ -64,12 +66,16 @@ func (g *Generation) start(loops []*loop.Loop) {
 		set := session.NewSet(l, &g.keeper.Conns)
 		set.Emptied = func() { g.loopDrained(l) }
 		g.sets[id] = set
+		set.Homes = g.homes()
 		out := g.logger.Loop(l)
 		g.logs[id] = out
 		for _, f := range g.Frontends {
 			if e := out.For(&f.Conf.Log); e != nil {
 				f.Logs[id] = e
 			}
+		}
+		if before != nil {
+			before.drainLoop(l, set, before.spread())
 		}
 		for _, b := range g.binds {
 			for _, want := range b.loops {
@@ -90,19 +96,51 @@ func bindName(b *model.Bind) string {
 	return fmt.Sprint(b.ID)
 }
 
-// drain stops accepting, closes resting connections over the given time and lets the others end with their exchange.
-func (g *Generation) drain(loops []*loop.Loop, spread time.Duration) {
+// homes are the frontends to which sessions of the generation before can come over.
+func (g *Generation) homes() map[string]session.Home {
+	m := make(map[string]session.Home, len(g.Frontends))
+	for _, f := range g.Frontends {
+		m[f.Name] = session.Home{Front: f,
+			Enter: func() { g.keeper.Conns.Inc(); f.Cur.Inc() },
+			Leave: func() { g.limits[f].Give(); g.keeper.Process.Give() },
+		}
+	}
+	return m
+}
+
+// markGone tells the frontends that next does not have: their connections are not kept.
+func (g *Generation) markGone(next *Generation) {
+	for _, f := range g.Frontends {
+		stays := false
+		for _, n := range next.Frontends {
+			stays = stays || n.Name == f.Name && n.Conf.Mode == f.Conf.Mode
+		}
+		if !stays {
+			f.Draining.Store(true)
+		}
+	}
+}
+
+// drain ends the generation without a next one.
+func (g *Generation) drain(loops []*loop.Loop) {
 	for _, f := range g.Frontends {
 		f.Draining.Store(true)
 	}
-	onEach(loops, func(l *loop.Loop) {
-		for _, w := range g.listeners[l.ID()] {
-			w.Close()
-		}
-		g.listeners[l.ID()] = nil
-		g.sets[l.ID()].Drain(spread)
-	})
+	onEach(loops, func(l *loop.Loop) { g.drainLoop(l, nil, g.spread()) })
 }
+
+// drainLoop stops accepting on one loop; sessions move to heir, or end: resting ones over the given time, the others with
+// their exchange.
+func (g *Generation) drainLoop(l *loop.Loop, heir *session.Set, spread time.Duration) {
+	for _, w := range g.listeners[l.ID()] {
+		w.Close()
+	}
+	g.listeners[l.ID()] = nil
+	g.sets[l.ID()].Drain(heir, spread)
+}
+
+// spread is over which time resting connections are closed.
+func (g *Generation) spread() time.Duration { return g.Config.Global.CloseSpreadTime }
 
 // loopDrained is called on a loop when the generation's last session there is over.
 func (g *Generation) loopDrained(l *loop.Loop) {

@@ -115,18 +115,17 @@ func (p *Process) Switch(g *Generation) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.keeper.Process.Max = int64(g.maxConn)
-	g.start(p.loops)
 	before := p.current
 	p.current = g
 	if before != nil {
+		before.markGone(g)
 		p.retire(before)
 	}
+	g.start(p.loops, before)
 }
 
 func (p *Process) retire(g *Generation) {
 	p.old = append(p.old, g)
-	spread := g.Config.Global.CloseSpreadTime
-	g.drain(p.loops, spread)
 	go func() {
 		<-g.drained
 		p.mu.Lock()
@@ -167,6 +166,7 @@ func (p *Process) SoftStop() {
 	g := p.current
 	p.current = nil
 	p.retire(g)
+	g.drain(p.loops)
 	if d := g.Config.Global.HardStopAfter; d > 0 {
 		time.AfterFunc(d, p.cut)
 	}

@@ -38,9 +38,9 @@ func (o *Old) Tell(s syscall.Signal) (reached int) {
 	return reached
 }
 
-// Bind binds an instance. When a port is in use and there are old processes, they are asked to pause and the attempt is repeated for two seconds. busy
-// tells whether a list is about such a port.
-func (o *Old) Bind(inst Instance, busy func(*diag.List) bool) *diag.List {
+// Bind binds an instance. When a port is in use and there are old processes,
+// they are asked to pause and the attempt is repeated for two seconds.
+func (o *Old) Bind(inst Instance) *diag.List {
 	l := inst.Bind()
 	for range bindTries {
 		if l.Errors() == 0 || !addressInUse(l) || o.Tell(syscall.SIGTTOU) == 0 {

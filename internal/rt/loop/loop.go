@@ -32,6 +32,7 @@ type Options struct {
 	// OnPanic is told, on the loop, when a fiber, a callback or a timer panicked; f is nil for the latter two.
 	OnPanic func(f *Fiber, v any, stack []byte)
 
+	Ring   int // io_uring: size of the submission queue, default 1024
 	Events int // completions handled per turn, default 256
 	Runs   int // fibers resumed per turn, default 256
 
@@ -129,7 +130,7 @@ func New(o Options) (*Loop, error) {
 	if o.CloseTimeout <= 0 {
 		o.CloseTimeout = 30 * time.Second
 	}
-	cfg := poll.Config{Pool: l.pool, Clock: l.clk}
+	cfg := poll.Config{Pool: l.pool, Clock: l.clk, Ring: o.Ring}
 	var err error
 	if o.Custom != nil {
 		l.poller, err = o.Custom(cfg)

@@ -95,7 +95,6 @@ type Config struct {
 	Pool  *buf.Pool
 	Clock clock.Clock
 	Ring  int // io_uring: submission queue entries, default 1024
-	Sizes [buf.Classes]int
 }
 
 // Stats counts what a poller does; readable from any thread.

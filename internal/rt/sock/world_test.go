@@ -26,6 +26,7 @@ type world struct {
 	warns    []string
 	left     int // fibers of the test that still run
 	settling bool
+	after    func() // at the end
 	fds      int
 }
 
@@ -62,6 +63,10 @@ func worlds(t *testing.T, s setup, fn func(w *world)) {
 func newWorld(t testing.TB, k poll.Kind, s setup) *world {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
+	return newWorldSeeded(t, k, s, seed)
+}
+
+func newWorldSeeded(t testing.TB, k poll.Kind, s setup, seed uint64) *world {
 	w := &world{t: t, rng: rand.New(rand.NewPCG(seed, 2)), fds: openFds()}
 	o := s.opt
 	o.Poller = k
@@ -121,6 +126,9 @@ func (w *world) run() {
 	case <-time.After(60 * time.Second):
 		w.l.Stop()
 		w.t.Fatalf("the loop does not end; fibers wait for %v", w.l.Waiting())
+	}
+	if w.after != nil {
+		w.after()
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
