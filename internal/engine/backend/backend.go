@@ -35,7 +35,7 @@ func New(conf *model.Proxy, servers []*server.Server, n int) *Backend {
 	b := &Backend{Conf: conf, Name: conf.Name, Servers: servers, Stats: make([]stats.Proxy, n)}
 	var active []*server.Server
 	for _, s := range servers {
-		s.Freed = b.freed
+		s.Freed, s.Load, s.FullConn = b.freed, &b.Cur, int64(conf.FullConn)
 		if s.Conf.Backup {
 			b.backups = append(b.backups, s)
 		} else {

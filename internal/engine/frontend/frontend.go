@@ -49,6 +49,16 @@ func (f *Frontend) Choose(t model.Transaction) *backend.Backend {
 	return f.Default
 }
 
+// MayUse reports whether some rule leads to b.
+func (f *Frontend) MayUse(b *backend.Backend) bool {
+	for i := range f.Rules {
+		if f.Rules[i].To == b {
+			return true
+		}
+	}
+	return f.Default == b
+}
+
 // Holds evaluates a condition; no condition holds.
 func Holds(c *model.Condition, t model.Transaction) bool {
 	return c == nil || c.Expr.Match(t) != c.Unless

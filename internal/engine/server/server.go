@@ -35,6 +35,10 @@ type Server struct {
 	Queue queue.Queue[Server]
 	Stats []stats.Proxy // by loop
 
+	// Load and FullConn are the backend's streams and at how many of them minconn has grown to maxconn.
+	Load     *stats.Gauge
+	FullConn int64
+
 	// Freed is called after a slot was given back, to serve the backend's queue; set by the backend.
 	Freed func(*Server)
 
@@ -76,11 +80,21 @@ func (s *Server) SetDisabled(v bool) { s.disabled.Store(v) }
 // Weight is the current weight, 0 to 256.
 func (s *Server) Weight() int { return int(s.weight.Load()) }
 
-// HasRoom reports whether s is below its maxconn.
-func (s *Server) HasRoom() bool { m := s.Conf.MaxConn; return m == 0 || s.Cur.Cur() < int64(m) }
+// Limit is how many requests s may serve at once: maxconn, or with minconn a value between both that follows the load of
+// the backend up to fullconn; 0: no limit.
+func (s *Server) Limit() int64 {
+	most, least := int64(s.Conf.MaxConn), int64(s.Conf.MinConn)
+	if least == 0 || least >= most || s.FullConn <= 0 {
+		return most
+	}
+	return min(max(least, most*s.Load.Cur()/s.FullConn), most)
+}
+
+// HasRoom reports whether s is below its limit.
+func (s *Server) HasRoom() bool { m := s.Limit(); return m == 0 || s.Cur.Cur() < m }
 
 // Serve takes a slot for one request; false when the server is full.
-func (s *Server) Serve() bool { return s.Cur.IncBelow(int64(s.Conf.MaxConn)) }
+func (s *Server) Serve() bool { return s.Cur.IncBelow(s.Limit()) }
 
 // Unserve gives a slot back that was taken on behalf of a waiting stream which was not there.
 func (s *Server) Unserve() { s.Cur.Dec() }
@@ -188,6 +202,19 @@ func (c *Conn) KeepPrivate(owner **Conn) {
 			c.CloseConn(false)
 		}
 	})
+}
+
+// MayOpen reports whether another connection may be established: with strict-maxconn the limit counts those that rest too,
+// and one of this loop makes room.
+func (s *Server) MayOpen(l *loop.Loop) bool {
+	if !s.Conf.StrictMaxConn || s.Conf.MaxConn == 0 || s.Conns.Cur() < int64(s.Conf.MaxConn) {
+		return true
+	}
+	if c := s.loops[l.ID()].tail; c != nil {
+		c.unlink()
+		c.CloseConn(false)
+	}
+	return s.Conns.Cur() < int64(s.Conf.MaxConn)
 }
 
 // gone is called when the server closes an idle connection or sends what nobody asked for.

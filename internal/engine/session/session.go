@@ -3,6 +3,7 @@
 package session
 
 import (
+	"golang.org/x/sys/unix"
 	"net/netip"
 	"time"
 
@@ -100,6 +101,9 @@ func (t *Set) Open(a *Accepted) {
 		s.end = &s.tcp
 		t.l.Start(run, s)
 		return
+	}
+	if a.Front.Conf.Has(model.OptTCPSmartAccept) {
+		_ = unix.SetsockoptInt(a.FD, unix.IPPROTO_TCP, unix.TCP_QUICKACK, 0) // an optimisation: a socket without it works
 	}
 	s.HTTP = true
 	s.h1.Init(t.l, s.Sock, h1mux.Server, a.Front.H1, t.shared.H1)
@@ -317,10 +321,12 @@ func (t *Set) Drain(heir *Set, spread time.Duration) {
 			continue
 		}
 		if s.idle && !s.end.HeadStarted() && !s.Front.Conf.Has(model.OptIdleCloseOnResponse) {
-			if spread <= 0 {
+			switch {
+			case spread < 0: // close-spread-time infinite: they end by themselves
+			case spread == 0:
 				s.idle = false
 				s.close()
-			} else {
+			default:
 				s.Exchanges = max(s.Exchanges, 1) // late then closes without an answer
 				t.l.Arm(&s.timer, t.l.Now()+int64(spread)*i/n)
 			}

@@ -26,6 +26,12 @@ func (s *Stream) answer(status int) {
 		s.front.SetClose()
 		return
 	}
+	s.send(status, p)
+}
+
+// send queues a page as the response.
+func (s *Stream) send(status int, p *model.ErrorPage) {
+	s.status = status
 	if p.Close || s.req.HasBody() && !s.up.done {
 		s.front.SetClose()
 	}
@@ -43,6 +49,23 @@ func (s *Stream) answer(status int) {
 		s.sendBytes(p.Body)
 	}
 	s.front.SendEnd(nil)
+}
+
+// redirected sends the client to the server itself, where its "redir" parameter says so.
+func (s *Stream) redirected() bool {
+	prefix := s.srv.Conf.Redir
+	if prefix == "" || s.req.Method != msg.GET && s.req.Method != msg.HEAD {
+		return false
+	}
+	u := s.req.URI()
+	to := append([]byte(prefix), u.Path...)
+	if len(u.Query) > 0 {
+		to = append(append(to, '?'), u.Query...)
+	}
+	page := model.ErrorPage{Code: 302, LengthAt: 0, Fields: [][2]string{{"cache-control", "no-cache"}, {"location", string(to)}}}
+	s.ended('L', 'R')
+	s.send(302, &page)
+	return true
 }
 
 // fillPage makes the response head of a page.

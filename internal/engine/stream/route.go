@@ -187,6 +187,9 @@ func (s *Stream) dial() byte {
 	}
 	limit := s.be.Conf.Timeout.Connect
 	deadline := after(s.l.Now(), limit)
+	if !s.srv.MayOpen(s.l) {
+		return 'S'
+	}
 	s.srv.Stats[s.l.ID()].Connects.Add(1)
 	c, err := sock.Connect(s.l, o)
 	if err != nil {

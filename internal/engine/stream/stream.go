@@ -131,7 +131,7 @@ func (sh *Shared) Serve(f *loop.Fiber, c *Client, end mux.End) (again bool) {
 // exchange carries a complete request head to a server and the response back.
 func (s *Stream) exchange() {
 	s.editRequest()
-	for s.assignServer() && s.connect() && s.sendRequest() {
+	for s.assignServer() && !s.redirected() && s.connect() && s.sendRequest() {
 		if s.receiveResponse() {
 			s.forwardResponse()
 			return

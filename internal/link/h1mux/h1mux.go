@@ -36,6 +36,9 @@ type Options struct {
 	Case  *h1.CaseMap
 	// Close makes every exchange the last one of its connection (option httpclose).
 	Close bool
+	// KeepOnBothLengths keeps the connection after a message with Content-Length and Transfer-Encoding
+	// (h1-do-not-close-on-insecure-transfer-encoding).
+	KeepOnBothLengths bool
 	// ProxyHeader: requests for a forward proxy say in Proxy-Connection whether they go on (option http-use-proxy-header).
 	ProxyHeader bool
 }

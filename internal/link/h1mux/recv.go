@@ -80,6 +80,9 @@ func (h *Conn) headDone(x *exchange, m *msg.Message, n int) {
 		x.chunks.Reset(&h.opt.Chunk)
 	}
 	x.keepAlive = m.KeepAlive
+	if m.CLAndTE && h.opt.KeepOnBothLengths {
+		x.keepAlive = !m.ConnClose && (m.AtLeast11() || m.ConnKeep)
+	}
 	if h.role == Server {
 		x.method, x.peer10 = m.Method, !m.AtLeast11()
 		if h.opt.ProxyHeader && m.Target[0] != '/' && m.Target[0] != '*' {

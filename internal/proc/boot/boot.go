@@ -15,13 +15,10 @@
 package boot
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"slices"
 
 	"weir/internal/base/diag"
 	"weir/internal/lang/config"
@@ -63,10 +60,12 @@ type run struct {
 	env            []string
 	argv           []string
 	stdin          io.Reader
+	input          []byte // what was read of stdin, when it holds a configuration
 	stdout, stderr io.Writer
 	con            *console
 	background     *sandbox.Detached // this process was started by Detach
 	cfg            *model.Config
+	warnings       int // of the configuration
 }
 
 // exit is an exit code as an error. The message, if any, was printed already.
@@ -229,40 +228,4 @@ func (r *run) detach(stdin io.Reader) error {
 		return &exit{code: ended.Code}
 	}
 	return err
-}
-
-// load reads the configuration and prints what is to be said about it. When
-// it asks for the background, only errors are printed here: the process in the
-// background reads it again, and speaks.
-func (r *run) load() error {
-	if slices.Contains(r.o.Files, "-") {
-		// Kept for the process in the background.
-		text, err := io.ReadAll(io.LimitReader(r.stdin, config.MaxStdin+1))
-		if err != nil {
-			return fmt.Errorf("cannot read the configuration from standard input: %w", err)
-		}
-		r.stdin = bytes.NewReader(text)
-	}
-	o := config.Options{
-		Files: r.o.Files, Stdin: r.stdin, Environ: r.env, Facts: r.facts(), Diag: r.o.Diag, ZeroWarning: r.o.ZeroWarning,
-	}
-	if r.o.Dump != nil {
-		o.Dump, o.DumpKey = r.o.Dump, r.o.Dump.Key
-	}
-	cfg, l := r.Load(o)
-	r.cfg = cfg
-	if cfg == nil {
-		return r.loadFailed(l)
-	}
-	if cfg.Global.Quiet && !r.o.Verbose {
-		r.con.setQuiet(true)
-	}
-	if seeker, ok := r.stdin.(*bytes.Reader); ok {
-		seeker.Reset(readAll(seeker))
-	}
-	if !r.wantsBackground(cfg.Global.Daemon) {
-		r.con.list(l)
-	}
-	r.override(cfg)
-	return nil
 }

@@ -124,7 +124,56 @@ func (g *Generation) open(s *bound, a addr.Addr, port, shard int, sharded bool) 
 	if s.front.Conf.Has(model.OptClitcpka) {
 		setKeepAlive(s.fd, s.front.Conf.ClientKA)
 	}
+	return clientSocket(s.fd, s.conf, &g.Config.Global.Tune)
+}
+
+// clientSocket sets on a listening socket what accepted ones inherit.
+func clientSocket(fd int, b *model.Bind, t *model.Tune) error {
+	if b.CC != "" {
+		if err := unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, b.CC); err != nil {
+			return fmt.Errorf("congestion control '%s': %w", b.CC, err)
+		}
+	}
+	if b.TCPSS != "" {
+		if err := unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_SAVE_SYN, 1); err != nil {
+			return fmt.Errorf("tcp-ss: %w", err)
+		}
+	}
+	bufferSizes(fd, t.RcvBufClient, t.SndBufClient, t.NotSentLowatClient)
 	return nil
+}
+
+// bufferSizes sets the kernel's buffers; the kernel bounds what is asked for.
+func bufferSizes(fd, rcv, snd, low int) {
+	if rcv > 0 {
+		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, rcv)
+	}
+	if snd > 0 {
+		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, snd)
+	}
+	if low > 0 {
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, low)
+	}
+}
+
+// serverSocket returns what is set on the socket of a connection to a server before it connects; nil for nothing.
+func serverSocket(p *model.Proxy, c *model.Server, t *model.Tune) func(fd int) error {
+	smart := p.Has(model.OptTCPSmartConnect)
+	if c.CC == "" && !smart && t.RcvBufServer == 0 && t.SndBufServer == 0 && t.NotSentLowatServer == 0 {
+		return nil
+	}
+	return func(fd int) error {
+		if c.CC != "" {
+			if err := unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, c.CC); err != nil {
+				return err
+			}
+		}
+		if smart {
+			_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_QUICKACK, 0) // an optimisation: a socket without it works
+		}
+		bufferSizes(fd, t.RcvBufServer, t.SndBufServer, t.NotSentLowatServer)
+		return nil
+	}
 }
 
 // adopt makes an inherited descriptor ready: it must be a stream socket, and it is made to listen.

@@ -1,6 +1,7 @@
 package generation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -58,7 +59,26 @@ func Build(cfg *model.Config, k *keeper.Keeper, o Options) (*Generation, error) 
 			g.limits[f] = &listen.Limit{Gauge: &f.Cur, Max: int64(f.MaxConn)}
 		}
 	}
+	g.setFullConn()
 	return g, nil
+}
+
+// setFullConn gives backends without fullconn a tenth of the connections of the frontends that may use them.
+func (g *Generation) setFullConn() {
+	for _, b := range g.Backends {
+		if b.Conf.FullConn > 0 {
+			continue
+		}
+		sum := 0
+		for _, f := range g.Frontends {
+			if f.MayUse(b) {
+				sum += cmp.Or(f.MaxConn, g.maxConn)
+			}
+		}
+		for _, s := range b.Servers {
+			s.FullConn = int64(max(sum/10, 1))
+		}
+	}
 }
 
 // resolve finds the address of a log target given by name.
@@ -117,6 +137,7 @@ func (g *Generation) server(p *model.Proxy, c *model.Server) (*server.Server, er
 		return nil, fmt.Errorf("server %s/%s: no connection can be made to '%s'", p.Name, c.Name, c.Text)
 	}
 	o.FastOpen, o.UserTimeout = c.TFO, c.TCPUserTimeout
+	o.Control = serverSocket(p, c, &g.Config.Global.Tune)
 	if p.Has(model.OptSrvtcpka) {
 		o.KeepAlive = keepAlive(p.ServerKA)
 	}
@@ -195,6 +216,7 @@ func (g *Generation) h1Options(p *model.Proxy, unsafe, adjust bool) (*h1mux.Opti
 		Unsafe: unsafe, MaxFields: maxHdr, MaxHead: size - rewrite, AnyMethodBody: g.Config.Global.H1PayloadAnyMethod,
 	}}
 	o.Chunk.Unsafe = unsafe
+	o.KeepOnBothLengths = g.Config.Global.H1KeepOnInsecureTE
 	if adjust && len(g.Config.Global.H1CaseAdjust) > 0 {
 		o.Case = new(h1.CaseMap)
 		for from, to := range g.Config.Global.H1CaseAdjust {

@@ -140,7 +140,12 @@ func (g *Generation) drainLoop(l *loop.Loop, heir *session.Set, spread time.Dura
 }
 
 // spread is over which time resting connections are closed.
-func (g *Generation) spread() time.Duration { return g.Config.Global.CloseSpreadTime }
+func (g *Generation) spread() time.Duration {
+	if g.Config.Global.CloseSpreadForever {
+		return -1
+	}
+	return g.Config.Global.CloseSpreadTime
+}
 
 // loopDrained is called on a loop when the generation's last session there is over.
 func (g *Generation) loopDrained(l *loop.Loop) {

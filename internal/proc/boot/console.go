@@ -1,0 +1,76 @@
+package boot
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"weir/internal/base/diag"
+)
+
+// console writes messages to standard error. The version and the path of the
+// executable go before the first that matters. It is safe for concurrent use.
+type console struct {
+	mu     sync.Mutex
+	w      io.Writer
+	format diag.Format
+	said   bool // the preamble was written
+}
+
+func newConsole(w io.Writer) *console {
+	c := &console{w: w}
+	path, err := os.Executable()
+	if err != nil {
+		path = "unknown"
+	}
+	c.format = diag.Format{PID: os.Getpid(), Terminal: isTerminal(w), Preamble: []string{
+		fmt.Sprintf("weir version is %s (HAProxy %s)", Version, Compatible),
+		"path to executable is " + path,
+	}}
+	return c
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+	return err == nil
+}
+
+func (c *console) setQuiet(q bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.format.Quiet = q
+}
+
+func (c *console) isQuiet() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.format.Quiet
+}
+
+// list writes all messages of a list.
+func (c *console) list(l *diag.List) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f := c.format
+	if c.said {
+		f.Preamble = nil
+	}
+	for _, m := range l.Messages() {
+		c.said = c.said || !f.Quiet && m.Severity > diag.Notice
+	}
+	_ = l.Write(c.w, f) // nowhere to complain
+}
+
+// say writes one sentence.
+func (c *console) say(s diag.Severity, text string) {
+	l := new(diag.List)
+	l.Add(diag.Message{Severity: s, Bare: true, Text: text})
+	c.list(l)
+}
