@@ -3,7 +3,6 @@
 package session
 
 import (
-	"golang.org/x/sys/unix"
 	"net/netip"
 	"time"
 
@@ -23,6 +22,7 @@ import (
 type Set struct {
 	l      *loop.Loop
 	shared stream.Shared
+	h1     h1mux.Pool
 	free   []*Session
 	head   *Session // all open sessions
 	n      int
@@ -38,15 +38,18 @@ type Set struct {
 // NewSet makes the set for loop l; active counts the connections of the process.
 func NewSet(l *loop.Loop, active *stats.Gauge) *Set {
 	s := &Set{l: l}
-	s.shared = stream.Shared{Loop: l, H1: new(h1mux.Pool), Active: active}
+	s.shared = stream.Shared{Loop: l, Active: active}
 	s.shared.NewServerEnd = s.serverEnd
 	return s
 }
 
+// NoSplice keeps streams from moving data inside the kernel (global, "nosplice").
+func (t *Set) NoSplice(v bool) { t.shared.NoSplice = v }
+
 func (t *Set) serverEnd(be *backend.Backend, c *sock.Conn) mux.End {
 	if be.Conf.Mode == model.ModeHTTP {
 		h := new(h1mux.Conn)
-		h.Init(t.l, c, h1mux.Client, be.H1, t.shared.H1)
+		h.Init(t.l, c, h1mux.Client, be.H1, &t.h1)
 		return h
 	}
 	p := new(tcpmux.Conn)
@@ -103,10 +106,10 @@ func (t *Set) Open(a *Accepted) {
 		return
 	}
 	if a.Front.Conf.Has(model.OptTCPSmartAccept) {
-		_ = unix.SetsockoptInt(a.FD, unix.IPPROTO_TCP, unix.TCP_QUICKACK, 0) // an optimisation: a socket without it works
+		s.Sock.DelayAck()
 	}
 	s.HTTP = true
-	s.h1.Init(t.l, s.Sock, h1mux.Server, a.Front.H1, t.shared.H1)
+	s.h1.Init(t.l, s.Sock, h1mux.Server, a.Front.H1, &t.h1)
 	s.end = &s.h1
 	s.rest()
 }
@@ -180,7 +183,7 @@ func (t *Set) Len() int { return t.n }
 
 // upgrade turns a TCP session into an HTTP one; nothing of the input has been consumed.
 func (s *Session) upgrade() mux.End {
-	s.h1.Init(s.set.l, s.Sock, h1mux.Server, s.Front.H1, s.set.shared.H1)
+	s.h1.Init(s.set.l, s.Sock, h1mux.Server, s.Front.H1, &s.set.h1)
 	s.end, s.HTTP = &s.h1, true
 	return s.end
 }

@@ -5,6 +5,7 @@ import (
 
 	"weir/internal/link/mux"
 	"weir/internal/model"
+	"weir/internal/rt/sock"
 	"weir/internal/wire/h1"
 	"weir/internal/wire/msg"
 )
@@ -17,6 +18,9 @@ type flow struct {
 	done     bool  // the end was received and passed on, or err is set
 	blocked  bool  // the receiver takes no more for the moment
 	err      error // why the sender failed
+
+	pipe    *sock.Pipe // data moves through it inside the kernel; nil: it is copied
+	in, out mux.Splicer
 }
 
 // join connects the flow and passes a message without a body at once.
@@ -34,6 +38,11 @@ const turnBytes = 1 << 20
 // pump moves what can be moved in one direction without waiting.
 func (s *Stream) pump(w *flow) (moved int) {
 	w.blocked = false
+	if w.pipe != nil {
+		if moved = s.splice(w); w.pipe != nil || w.done {
+			return moved
+		}
+	}
 	for !w.done && moved < turnBytes {
 		if !w.dst.SendRoom() {
 			w.blocked = true
@@ -92,6 +101,12 @@ func (s *Stream) join() {
 
 // relay runs both directions until the exchange is complete or fails.
 func (s *Stream) relay() {
+	s.maySplice(&s.up)
+	s.maySplice(&s.down)
+	defer func() {
+		s.endSplice(&s.up)
+		s.endSplice(&s.down)
+	}()
 	for {
 		moved := s.pump(&s.up) + s.pump(&s.down)
 		s.front.Flush()

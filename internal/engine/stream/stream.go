@@ -13,7 +13,6 @@ import (
 	"weir/internal/engine/queue"
 	"weir/internal/engine/server"
 	"weir/internal/engine/stats"
-	"weir/internal/link/h1mux"
 	"weir/internal/link/mux"
 	"weir/internal/model"
 	"weir/internal/rt/loop"
@@ -51,10 +50,10 @@ type Client struct {
 // Shared is what the streams of one loop have in common.
 type Shared struct {
 	Loop   *loop.Loop
-	H1     *h1mux.Pool
 	Active *stats.Gauge // connections of the process, for logs
 	// NewServerEnd puts the backend's protocol on a connection to a server.
 	NewServerEnd func(be *backend.Backend, c *sock.Conn) mux.End
+	NoSplice     bool // nosplice in the global section
 	free         []*Stream
 }
 

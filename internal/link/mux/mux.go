@@ -15,6 +15,7 @@ import (
 
 	"weir/internal/base/buf"
 	"weir/internal/rt/loop"
+	"weir/internal/rt/sock"
 	"weir/internal/wire/msg"
 )
 
@@ -27,6 +28,22 @@ var (
 	// EOF ends a message's data; before any byte of a head it says that the peer closed properly.
 	EOF = io.EOF
 )
+
+// Splicer is an End whose data may be moved inside the kernel while it is sent and received as it is.
+type Splicer interface {
+	// SpliceLeft is how much of the incoming message can be moved that way: 0
+	// for none, a large number when only the peer knows.
+	SpliceLeft() int64
+	// SpliceReady reports whether outgoing data needs no framing.
+	SpliceReady() bool
+	// SpliceIn moves input into p: (0, nil) when there is none or p is full,
+	// EOF at the end of the message, sock.ErrBuffered when RecvData must take it.
+	SpliceIn(p *sock.Pipe) (int, error)
+	// SpliceOut moves what p has to the peer: (0, nil) when it takes none now.
+	SpliceOut(p *sock.Pipe) (int, error)
+	// EndSplice makes RecvData usable again; false: wait and call again.
+	EndSplice() bool
+}
 
 // End is one side of an exchange. All methods belong to the loop of its connection.
 type End interface {

@@ -121,6 +121,7 @@ func (r *run) readCommandLine() error {
 	o, err := args.Parse(r.argv)
 	r.o = o
 	r.con.setQuiet(o.Quiet && !o.Verbose)
+	r.con.format.Diag = o.Diag
 	var wrong *args.Error
 	switch {
 	case errors.As(err, &wrong):

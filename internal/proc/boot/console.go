@@ -74,3 +74,12 @@ func (c *console) say(s diag.Severity, text string) {
 	l.Add(diag.Message{Severity: s, Bare: true, Text: text})
 	c.list(l)
 }
+
+// raw writes text that is not a message.
+func (c *console) raw(text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.format.Quiet {
+		_, _ = io.WriteString(c.w, text) // nowhere to complain
+	}
+}

@@ -66,10 +66,8 @@ func (r *run) loadFailed(l *diag.List) error {
 			end.Alertf(diag.Position{}, "errors were found in the configuration file %s.", m.Pos.File)
 		}
 	}
-	if l.Errors() > 0 {
+	if len(files) > 0 {
 		end.Alertf(diag.Position{}, "this configuration cannot be used.")
-	} else {
-		end.Add(diag.Message{Severity: diag.Alert, Bare: true, Text: "There are warnings, and 'zero-warning' is set: giving up."})
 	}
 	r.con.list(end)
 	return fail()

@@ -67,6 +67,7 @@ func (g *Generation) start(loops []*loop.Loop, before *Generation) {
 		set.Emptied = func() { g.loopDrained(l) }
 		g.sets[id] = set
 		set.Homes = g.homes()
+		set.NoSplice(g.Config.Global.NoSplice)
 		out := g.logger.Loop(l)
 		g.logs[id] = out
 		for _, f := range g.Frontends {

@@ -94,7 +94,10 @@ func exitError(cmd *exec.Cmd) error {
 }
 
 // Detached is the background side of a Detach.
-type Detached struct{ pipe *os.File }
+type Detached struct {
+	pipe *os.File
+	null *os.File // opened early: no jail has it
+}
 
 // FromEnvironment returns the environment without the marker and, in a process
 // that Detach has started, the way to answer it. Otherwise the second result
@@ -116,24 +119,24 @@ func FromEnvironment(env []string) ([]string, *Detached) {
 	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFIFO {
 		return env, nil
 	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return env, nil // the process that waits takes our silence for a failure
+	}
 	unix.CloseOnExec(fd)
-	return env, &Detached{pipe: os.NewFile(uintptr(fd), "detach")}
+	return env, &Detached{pipe: os.NewFile(uintptr(fd), "detach"), null: null}
 }
 
 // Ready lets go of the terminal: standard input, output and error become
 // /dev/null, and the waiting process is told that it may leave.
 func (d *Detached) Ready() error {
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		return fmt.Errorf("cannot detach from the terminal: %w", err)
-	}
-	defer null.Close()
+	defer d.null.Close()
 	for fd := range 3 {
-		if err := unix.Dup3(int(null.Fd()), fd, 0); err != nil {
+		if err := unix.Dup3(int(d.null.Fd()), fd, 0); err != nil {
 			return fmt.Errorf("cannot detach from the terminal: %w", err)
 		}
 	}
-	_, err = d.pipe.WriteString(ready)
+	_, err := d.pipe.WriteString(ready)
 	if cerr := d.pipe.Close(); err == nil {
 		err = cerr
 	}

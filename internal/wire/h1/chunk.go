@@ -158,25 +158,9 @@ func (d *ChunkDecoder) step(c byte) (Kind, string) {
 		default:
 			return ErrChunkSize, "forbidden byte after a chunk size"
 		}
-	case chunkExt:
-		switch {
-		case c == '\r':
-			d.state = chunkLF
-		case c == '"':
-			d.state = chunkQuoted
-		case ascii.IsCtl(c) && c != '\t', c == '\\':
+	case chunkExt, chunkQuoted, chunkEscape:
+		if !d.extension(c) {
 			return ErrChunkExt, "forbidden byte in a chunk extension"
-		}
-	case chunkQuoted, chunkEscape:
-		switch {
-		case ascii.IsCtl(c) && c != '\t':
-			return ErrChunkExt, "forbidden byte in a chunk extension"
-		case d.state == chunkEscape:
-			d.state = chunkQuoted
-		case c == '\\':
-			d.state = chunkEscape
-		case c == '"':
-			d.state = chunkExt
 		}
 	case chunkLF:
 		if c != '\n' {
@@ -203,6 +187,29 @@ func (d *ChunkDecoder) step(c byte) (Kind, string) {
 		return ErrChunkExt, "too many bytes around the data of chunks"
 	}
 	return 0, ""
+}
+
+// extension consumes one byte of an extension and reports whether it may be
+// there.
+func (d *ChunkDecoder) extension(c byte) bool {
+	switch {
+	case c == '\r' && d.state == chunkExt:
+		d.state = chunkLF
+	case ascii.IsCtl(c) && c != '\t':
+		return false
+	case d.state == chunkEscape:
+		d.state = chunkQuoted
+	case c == '"' && d.state == chunkExt:
+		d.state = chunkQuoted
+	case c == '"':
+		d.state = chunkExt
+	case c == '\\':
+		if d.state == chunkExt {
+			return false
+		}
+		d.state = chunkEscape
+	}
+	return true
 }
 
 // trailers reads the trailer section at the start of buf, the empty line

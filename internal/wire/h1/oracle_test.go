@@ -207,7 +207,7 @@ func oneChunk(b []byte) (out []byte) {
 		if !bytes.Contains(bytes.ToLower(head), []byte("transfer-encoding: chunked")) {
 			continue
 		}
-		var m = 0
+		sizes := 0
 		var data []byte
 		for {
 			var size int
@@ -216,7 +216,7 @@ func oneChunk(b []byte) (out []byte) {
 			if n != 1 || err != nil || i == 0 || len(b) < i+size+2 && size > 0 {
 				break
 			}
-			if m++; size == 0 {
+			if sizes++; size == 0 {
 				b = b[i:]
 				out = flush(out, data)
 				out = append(out, "0\r\n"...)
@@ -227,7 +227,7 @@ func oneChunk(b []byte) (out []byte) {
 			b = b[i+size+2:]
 		}
 		out = flush(out, data)
-		if m > 0 && bytes.HasPrefix(b, []byte("\r\n")) {
+		if sizes > 0 && bytes.HasPrefix(b, []byte("\r\n")) {
 			out, b = append(out, "\r\n"...), b[2:]
 		}
 	}
@@ -253,6 +253,9 @@ func TestOracle(t *testing.T) {
 	for i := range cases {
 		c := &cases[i]
 		wantStatus, wantOut := c.Reference(o.old)
+		if wantStatus == "?" {
+			continue // depends on how the bytes arrive
+		}
 		status, out := o.ask(t, c, wantStatus, wantOut)
 		if status != wantStatus || !bytes.Equal(out, wantOut) { // once more: it may have been busy
 			status, out = o.ask(t, c, wantStatus, wantOut)

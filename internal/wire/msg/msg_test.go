@@ -273,9 +273,10 @@ func TestResetKeepsBoundedMemory(t *testing.T) {
 		t.Error("a view is kept alive")
 	}
 	m.AddString("x", "y")
+	target := []byte("/a?b")
 	if n := testing.AllocsPerRun(100, func() {
 		m.Reset()
-		m.SetTargetView([]byte("/a?b"))
+		m.SetTargetView(target)
 		for i := 0; i < 10; i++ {
 			m.AddString("x-name", "a value of some bytes")
 		}

@@ -16,7 +16,7 @@
 //	ref     what the reference answers instead, with ref-out: a deliberate
 //	        difference, explained by why
 //	old     what the reference answers in its version 2.6, with old-out, when
-//	        that is not what version 3.5 does
+//	        that is not what version 3.5 does; "?" when it varies
 //	why     reason of a difference
 //
 // Values are bytes with the escapes \r \n \t \0 \\ \xHH, and \*N(text) for N
