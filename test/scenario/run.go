@@ -17,7 +17,7 @@ import (
 // Bound is the longest time that one scenario may take.
 const Bound = 20 * time.Second
 
-// logBound is how long a log line may take after the last step.
+// logBound is how long the log lines may take after the last step.
 const logBound = 3 * time.Second
 
 // A game is one run of one scenario.
@@ -430,14 +430,15 @@ func (g *game) interrupt() {
 
 // checkLogs waits for the log lines that must come.
 func (g *game) checkLogs() (errs []error) {
+	end := time.Now().Add(logBound)
 	for _, r := range g.rules {
-		sink := g.sinks[r.Target]
+		sink, left := g.sinks[r.Target], max(0, time.Until(end))
 		switch {
 		case sink == nil:
 			errs = append(errs, g.s.errorAt(r.Line, "the configuration has no ${log.%s}", r.Target))
-		case r.Verb == "has" && !sink.await(r.Pattern, 1, logBound):
+		case r.Verb == "has" && !sink.await(r.Pattern, 1, left):
 			errs = append(errs, g.s.errorAt(r.Line, "no log line fits %s", r.Pattern.Source))
-		case r.Verb == "count" && !sink.await(r.Pattern, r.Count, logBound):
+		case r.Verb == "count" && !sink.await(r.Pattern, r.Count, left):
 			errs = append(errs, g.s.errorAt(r.Line, "want %d log lines like %s", r.Count, r.Pattern.Source))
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"weir/internal/base/diag"
 	"weir/internal/lang/config"
 	"weir/internal/model"
 	"weir/internal/proc/args"
@@ -38,7 +37,8 @@ func (r *run) load() error {
 	cfg, l := r.Load(o)
 	if cfg == nil {
 		r.writeAll(dump.Bytes())
-		return r.loadFailed(l)
+		r.con.list(l)
+		return fail()
 	}
 	r.cfg = cfg
 	if cfg.Global.Quiet && !r.o.Verbose {
@@ -54,24 +54,6 @@ func (r *run) load() error {
 }
 
 func (r *run) writeAll(b []byte) { _, _ = r.stdout.Write(b) } // an answer that nobody takes
-
-// loadFailed tells why a configuration is not used.
-func (r *run) loadFailed(l *diag.List) error {
-	r.con.list(l)
-	end := new(diag.List)
-	var files []string
-	for _, m := range l.Messages() {
-		if m.Severity == diag.Alert && m.Pos.File != "" && !slices.Contains(files, m.Pos.File) {
-			files = append(files, m.Pos.File)
-			end.Alertf(diag.Position{}, "errors were found in the configuration file %s.", m.Pos.File)
-		}
-	}
-	if len(files) > 0 {
-		end.Alertf(diag.Position{}, "this configuration cannot be used.")
-	}
-	r.con.list(end)
-	return fail()
-}
 
 // override lets the command line win over the configuration.
 func override(cfg *model.Config, o *args.Options) {

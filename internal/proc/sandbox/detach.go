@@ -97,6 +97,7 @@ func exitError(cmd *exec.Cmd) error {
 type Detached struct {
 	pipe *os.File
 	null *os.File // opened early: no jail has it
+	err  error    // why there is none
 }
 
 // FromEnvironment returns the environment without the marker and, in a process
@@ -119,17 +120,18 @@ func FromEnvironment(env []string) ([]string, *Detached) {
 	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFIFO {
 		return env, nil
 	}
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		return env, nil // the process that waits takes our silence for a failure
-	}
 	unix.CloseOnExec(fd)
-	return env, &Detached{pipe: os.NewFile(uintptr(fd), "detach"), null: null}
+	d := &Detached{pipe: os.NewFile(uintptr(fd), "detach")}
+	d.null, d.err = os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	return env, d
 }
 
 // Ready lets go of the terminal: standard input, output and error become
 // /dev/null, and the waiting process is told that it may leave.
 func (d *Detached) Ready() error {
+	if d.err != nil {
+		return fmt.Errorf("cannot detach from the terminal: %w", d.err)
+	}
 	defer d.null.Close()
 	for fd := range 3 {
 		if err := unix.Dup3(int(d.null.Fd()), fd, 0); err != nil {

@@ -130,7 +130,7 @@ func New(o Options) (*Loop, error) {
 	if o.CloseTimeout <= 0 {
 		o.CloseTimeout = 30 * time.Second
 	}
-	cfg := poll.Config{Pool: l.pool, Clock: l.clk, Ring: o.Ring}
+	cfg := poll.Config{Pool: l.pool, Clock: l.clk, Woke: l.tick, Ring: o.Ring}
 	var err error
 	if o.Custom != nil {
 		l.poller, err = o.Custom(cfg)

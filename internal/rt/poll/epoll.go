@@ -257,6 +257,7 @@ func (e *epoll) Poll(timeout int64, budget int) int {
 		}
 		n = sys.EpollWait(e.ep, evs, ms)
 	}
+	e.cfg.Woke()
 	done := 0
 	for last := e.ready.tail; last != nil; {
 		f := e.ready.pop()

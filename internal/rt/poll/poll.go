@@ -94,7 +94,9 @@ func (f *File) Pending() Ops { return f.pend }
 type Config struct {
 	Pool  *buf.Pool
 	Clock clock.Clock
-	Ring  int // io_uring: submission queue entries, default 1024
+	// Woke is called by Poll after it has looked at the kernel, before it delivers anything: the loop reads its clock.
+	Woke func()
+	Ring int // io_uring: submission queue entries, default 1024
 }
 
 // Stats counts what a poller does; readable from any thread.
@@ -164,6 +166,9 @@ type Poller interface {
 func New(k Kind, cfg Config, warn func(string)) (Poller, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = clock.Real()
+	}
+	if cfg.Woke == nil {
+		cfg.Woke = func() {}
 	}
 	switch k {
 	case Uring:

@@ -322,6 +322,7 @@ func (u *uring) Poll(timeout int64, budget int) int {
 		timeout = 0
 	}
 	u.enter(timeout)
+	u.cfg.Woke()
 	done := u.reap(budget)
 	u.stats.Events.Add(uint64(done))
 	return done

@@ -13,17 +13,18 @@ import (
 
 // Conn is a stream connection. It belongs to its loop. It is not reused: a reference to a closed one is harmless.
 type Conn struct {
-	file  poll.File
-	e     *env
-	owner *loop.Fiber
-	idle  func(*Conn)
-	user  any
-	rx    buf.Queue
-	tx    buf.Queue
-	next  *Conn // in env.dirty
-	nm    *names
-	errno int32
-	fl    flags
+	file   poll.File
+	e      *env
+	owner  *loop.Fiber
+	sender *loop.Fiber // woken for the sending direction, nil = the owner
+	idle   func(*Conn)
+	user   any
+	rx     buf.Queue
+	tx     buf.Queue
+	next   *Conn // in env.dirty
+	nm     *names
+	errno  int32
+	fl     flags
 }
 
 type flags uint32
@@ -104,10 +105,14 @@ func (c *Conn) SetOwner(f *loop.Fiber) {
 // Owner is the fiber given to SetOwner.
 func (c *Conn) Owner() *loop.Fiber { return c.owner }
 
+// SetSender names a second fiber, for connections with one fiber for each direction: it is woken instead of the owner
+// for what concerns sending, and like the owner when the connection fails. nil = the owner does both.
+func (c *Conn) SetSender(f *loop.Fiber) { c.sender = f }
+
 // SetIdle leaves the connection without an owner: fn is called once, on the loop and outside of fibers, when there is
 // input, the end of the stream or an error. It usually starts a fiber.
 func (c *Conn) SetIdle(fn func(c *Conn)) {
-	c.owner = nil
+	c.owner, c.sender = nil, nil
 	c.idle = fn
 	c.Watch()
 }
@@ -261,8 +266,10 @@ func (c *Conn) Complete(_ *poll.File, op poll.Ops, res int, b *buf.Buf) {
 		c.sent(res)
 	case poll.OpConnect:
 		c.connected(res)
-	case poll.OpPollIn, poll.OpPollOut:
+	case poll.OpPollIn:
 		c.notify()
+	case poll.OpPollOut:
+		c.wakeSender()
 	}
 }
 
@@ -371,8 +378,16 @@ func (c *Conn) progress() {
 			return
 		}
 	}
-	if wake && c.owner != nil {
-		c.owner.Wake()
+	if wake {
+		c.wakeSender()
+	}
+}
+
+func (c *Conn) wakeSender() {
+	if f := c.sender; f != nil {
+		f.Wake()
+	} else if f := c.owner; f != nil {
+		f.Wake()
 	}
 }
 
@@ -387,6 +402,9 @@ func (c *Conn) sendFailed(res int) {
 		return
 	}
 	c.fl &^= flWaitRoom | flWaitSent
+	if c.sender != nil {
+		c.sender.Wake()
+	}
 	c.notify()
 }
 
@@ -476,7 +494,7 @@ func (c *Conn) Abort() {
 
 func (c *Conn) leave() {
 	c.fl |= flClosing
-	c.owner, c.idle = nil, nil
+	c.owner, c.sender, c.idle = nil, nil, nil
 	c.rx.Clear()
 }
 

@@ -87,15 +87,19 @@ func TestLawTLSInAFiber(t *testing.T) {
 
 func TestNetConnDeadlines(t *testing.T) {
 	worlds(t, setup{}, func(w *world) {
+		done, end := false, w.l.Now()+patience
 		s, at := w.listen(func(c *Conn) {
 			w.fiber("server", func(f *loop.Fiber) {
 				c.SetOwner(f)
 				defer c.Close()
-				_, _ = recv(f, c, buf.Std)
+				for !done && w.l.Now() < end {
+					f.Park(w.l.Now() + int64(time.Millisecond))
+				}
 			})
 		})
 		w.fiber("client", func(f *loop.Fiber) {
 			defer s.Close()
+			defer func() { done = true }()
 			n := w.mustDial(f, at).StreamFor(f)
 			defer n.Close()
 			if n.RemoteAddr().String() != at.String() {
@@ -318,7 +322,7 @@ func TestIPv6(t *testing.T) {
 	})
 }
 
-// TestSplice sends through a relay that splices, part of the input having been received before.
+// TestSplice sends through a relay that splices both directions, part of the input having been received before.
 func TestSplice(t *testing.T) {
 	real(t, func(w *world) {
 		const size = 8 << 20
@@ -336,25 +340,21 @@ func TestSplice(t *testing.T) {
 					return
 				}
 				a.Unread(first)
-				done := 0
+				done := false
 				w.fiber("back", func(g *loop.Fiber) {
-					// Bytes back to the client: a number of them, then the rest.
 					defer func() {
-						done++
+						done = true
 						f.Wake()
 					}()
-					n, err := spliceAll(g, b, a, size)
-					if n != size || err != nil {
+					if n, err := b.SpliceTo(g, a, size, patience); n != size || err != nil {
 						w.t.Errorf("back: %d, %v", n, err)
 					}
 				})
-				n, err := spliceAll(f, a, b, -1)
-				if n != size || err != io.EOF {
+				if n, err := a.SpliceTo(f, b, -1, patience); n != size || err != io.EOF {
 					w.t.Errorf("forth: %d, %v", n, err)
 				}
 				b.Shutdown()
-				for done == 0 {
-					f.Park(w.l.Now() + patience)
+				for !done && f.Park(w.l.Now()+patience) {
 				}
 			})
 		})
@@ -364,15 +364,18 @@ func TestSplice(t *testing.T) {
 			c := w.mustDial(f, relayAt)
 			defer c.Close()
 			done := false
+			c.SetSender(f)
 			w.fiber("reader", func(g *loop.Fiber) {
-				defer func() { done = true; f.Wake() }()
+				defer func() {
+					done = true
+					f.Wake()
+				}()
+				c.SetOwner(g)
 				for i := range size >> 20 {
-					got, err := recvN(g, c, 1<<20)
-					if err != nil || !bytes.Equal(got, want) {
+					if got, err := recvN(g, c, 1<<20); err != nil || !bytes.Equal(got, want) {
 						w.t.Errorf("at %d MiB: %v", i, err)
 						return
 					}
-					c.SetOwner(both{f, g}.now(w))
 				}
 			})
 			for range size >> 20 {
@@ -383,64 +386,10 @@ func TestSplice(t *testing.T) {
 				}
 			}
 			c.Shutdown()
-			for !done {
-				f.Park(w.l.Now() + int64(time.Millisecond))
+			for !done && f.Park(w.l.Now()+patience) {
 			}
 		})
 	})
-}
-
-// both is two fibers that use one connection, one for each direction: whoever is woken wakes the other.
-type both struct{ a, b *loop.Fiber }
-
-func (b both) now(*world) *loop.Fiber { return b.b }
-
-// spliceAll is SpliceTo in a world where two fibers share the connections, so that ownership alternates: it polls.
-func spliceAll(f *loop.Fiber, c, dst *Conn, limit int64) (int64, error) {
-	l := f.Loop()
-	p, err := GetPipe(l)
-	if err != nil {
-		return 0, err
-	}
-	defer PutPipe(l, p)
-	defer func() {
-		for !c.EndSplice() {
-			f.Park(l.Now() + int64(time.Millisecond))
-		}
-	}()
-	moved := int64(0)
-	for end := l.Now() + patience; (limit < 0 || moved < limit) && l.Now() < end; {
-		if p.Len() == 0 {
-			b, err := c.takeBuffered(limit, moved)
-			if err != nil {
-				return moved, err
-			}
-			if b != nil {
-				moved += int64(b.Len())
-				dst.Send(b)
-				continue
-			}
-			want := 1 << 18
-			if limit >= 0 {
-				want = min(want, int(limit-moved))
-			}
-			if _, err := c.SpliceIn(p, want); err != nil && err != ErrBuffered {
-				return moved, err
-			}
-		}
-		if p.Len() > 0 {
-			n, err := dst.SpliceOut(p)
-			if err != nil {
-				return moved, err
-			}
-			moved += int64(n)
-			if n > 0 {
-				continue
-			}
-		}
-		f.Park(l.Now() + int64(time.Millisecond))
-	}
-	return moved, nil
 }
 
 func TestSpliceTo(t *testing.T) {

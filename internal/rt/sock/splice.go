@@ -159,8 +159,8 @@ func (c *Conn) EndSplice() bool {
 }
 
 // SpliceTo moves input to dst inside the kernel, parking fiber f, until limit bytes are moved (limit < 0: until the end
-// of the stream) or until nothing has moved for idle nanoseconds (0 = no limit). f becomes the owner of both. It
-// returns the bytes moved, and io.EOF at the end of the stream when limit was not reached.
+// of the stream) or until nothing has moved for idle nanoseconds (0 = no limit). f becomes the owner of c and the sender
+// of dst. It returns the bytes moved, and io.EOF at the end of the stream when limit was not reached.
 func (c *Conn) SpliceTo(f *loop.Fiber, dst *Conn, limit, idle int64) (moved int64, err error) {
 	l := c.e.l
 	p, err := GetPipe(l)
@@ -168,7 +168,7 @@ func (c *Conn) SpliceTo(f *loop.Fiber, dst *Conn, limit, idle int64) (moved int6
 		return 0, err
 	}
 	c.SetOwner(f)
-	dst.SetOwner(f)
+	dst.SetSender(f)
 	defer func() {
 		PutPipe(l, p)
 		for !c.EndSplice() {

@@ -226,12 +226,12 @@ func (d *ChunkDecoder) trailers(buf []byte, m *msg.Message) (int, *Error) {
 		return 0, nil
 	}
 	i, fields := 0, 0
+	var f rawField
 	for {
 		if n := skipOneEmpty(buf[i:]); n > 0 {
 			return i + n, nil
 		}
-		f, err := d.p.field(buf, i, &d.opt)
-		if err != nil {
+		if err := d.p.field(&f, buf, i, &d.opt); err != nil {
 			return 0, d.p.fail(ErrTrailer, err.Offset, err.Text)
 		}
 		if f.next == 0 {

@@ -9,6 +9,14 @@ import (
 // without close and keep-alive, which concern this connection only. The result
 // is empty when nothing is left.
 func connectionField(m *msg.Message, value []byte) []byte {
+	switch { // most of the time there is one word
+	case ascii.EqualFoldString(value, "keep-alive"):
+		m.ConnKeep = true
+		return nil
+	case ascii.EqualFoldString(value, "close"):
+		m.ConnClose = true
+		return nil
+	}
 	for it := msg.ListOf(value); it.Next(); {
 		switch v := it.Value; {
 		case ascii.EqualFoldString(v, "close"):

@@ -29,7 +29,8 @@ const (
 	ConnAsIs              // nothing is added (tunnels, upgrades)
 )
 
-// EncodeOptions tells how to write a head.
+// EncodeOptions tells how to write a head. The zero value is ready for use; a
+// nil pointer is not.
 type EncodeOptions struct {
 	Conn Conn
 	// Peer10: the request that this answer belongs to was HTTP/1.0.
@@ -297,15 +298,20 @@ var tokenLower = func() (t [256]byte) {
 // appendName appends a field name in lower case, or as the case map wants it.
 // It appends nothing when the name is not a token.
 func appendName(dst, name []byte, cm *CaseMap) []byte {
+	if len(name) == 0 {
+		return dst
+	}
 	at := len(dst)
 	dst = append(dst, name...)
 	out := dst[at:]
+	var odd byte // bit 7 is set once a byte is not of a token
 	for i, c := range out {
 		l := tokenLower[c]
-		if l == 0 {
-			return dst[:at]
-		}
 		out[i] = l
+		odd |= l - 1
+	}
+	if odd&0x80 != 0 {
+		return dst[:at]
 	}
 	if cm != nil {
 		if to, ok := cm.names[string(out)]; ok {

@@ -46,7 +46,7 @@ func (p *Parser) parse(buf []byte, m *msg.Message, method msg.Method, o *Options
 // head reads the whole head in one pass. It returns 0 when it is incomplete.
 func (p *Parser) head(buf []byte, m *msg.Message, o *Options) (int, *Error) {
 	p.fields, p.host = 0, -1
-	i := skipEmpty(buf)
+	i := SkipEmpty(buf)
 	eol := bytes.IndexByte(buf[i:], '\n')
 	if eol < 0 {
 		return 0, nil
@@ -64,6 +64,7 @@ func (p *Parser) head(buf []byte, m *msg.Message, o *Options) (int, *Error) {
 	}
 	cost := fixedCost + len("HTTP/1.1") + len(m.MethodName) + len(m.Target) + len(m.Reason)
 	maxFields := o.maxFields() - 1
+	var f rawField
 	for {
 		if i >= len(buf) {
 			return 0, nil
@@ -80,8 +81,7 @@ func (p *Parser) head(buf []byte, m *msg.Message, o *Options) (int, *Error) {
 			}
 			return i + 2, p.checkCost(cost, i+2, o)
 		}
-		f, err := p.field(buf, i, o)
-		if err != nil {
+		if err := p.field(&f, buf, i, o); err != nil {
 			return 0, err
 		}
 		if f.next == 0 {
@@ -116,8 +116,9 @@ func (p *Parser) checkCost(cost, end int, o *Options) *Error {
 	return nil
 }
 
-// skipEmpty returns the length of the empty lines at the start of buf.
-func skipEmpty(buf []byte) int {
+// SkipEmpty returns the length of the empty lines at the start of buf. Between
+// two messages they may be dropped; the parser must then be Reset.
+func SkipEmpty(buf []byte) int {
 	i := 0
 	for i < len(buf) {
 		switch {
@@ -143,52 +144,66 @@ type rawField struct {
 	nul        bool // NUL in the value, tolerated by Unsafe only
 }
 
-// field reads the field that starts at buf[i], continuation lines included. It
-// is complete only once the first byte of the next line is there.
-func (p *Parser) field(buf []byte, i int, o *Options) (f rawField, err *Error) {
-	f.at = i
+// tokenByte tells which bytes a field name is made of.
+var tokenByte = func() (t [256]bool) {
+	for c := range t {
+		t[c] = ascii.IsToken(byte(c))
+	}
+	return t
+}()
+
+// field reads the field that starts at buf[i], continuation lines included,
+// into f. It is complete only once the first byte of the next line is there.
+func (p *Parser) field(f *rawField, buf []byte, i int, o *Options) *Error {
+	*f = rawField{at: i}
 	j := i
-	for j < len(buf) && ascii.IsToken(buf[j]) {
+	for j < len(buf) && tokenByte[buf[j]] {
 		j++
 	}
 	if j == len(buf) {
-		return f, nil
+		return nil
 	}
 	if buf[j] != ':' || j == i {
+		var err *Error
 		if j, err = p.oddName(buf, i, j, o); err != nil || j == 0 {
-			return f, err
+			return err
 		}
 		f.drop = true
 	}
 	f.name = buf[i:j]
 	if len(f.name) > maxName {
-		return f, p.fail(ErrName, i, "header name too long")
+		return p.fail(ErrName, i, "header name too long")
 	}
 	k := j + 1
 	for k < len(buf) && ascii.IsBlank(buf[k]) {
 		k++
 	}
 	f.value = k
+	return p.value(f, buf, k, o)
+}
+
+// value reads the rest of a field from buf[k].
+func (p *Parser) value(f *rawField, buf []byte, k int, o *Options) *Error {
 	for {
 		t := ascii.IndexBelow(buf[k:], 0x20)
 		if t < 0 {
-			return f, nil
+			return nil
 		}
 		k += t
 		switch buf[k] {
 		case 0:
 			if !o.unsafe() {
-				return f, p.fail(ErrValue, k, "NUL in a header value")
+				return p.fail(ErrValue, k, "NUL in a header value")
 			}
 			f.nul = true
 			k++
 			continue
 		case '\r':
 			if k+1 >= len(buf) {
-				return f, nil
+				return nil
 			}
 			if buf[k+1] != '\n' {
-				return f, p.fail(ErrValue, k, "carriage return without line feed in a header value")
+				return p.fail(ErrValue, k, "carriage return without line feed in a header value")
 			}
 			f.end = k
 			k += 2
@@ -200,7 +215,7 @@ func (p *Parser) field(buf []byte, i int, o *Options) (f rawField, err *Error) {
 			continue
 		}
 		if k >= len(buf) {
-			return f, nil
+			return nil
 		}
 		if !ascii.IsBlank(buf[k]) {
 			break
@@ -212,7 +227,7 @@ func (p *Parser) field(buf []byte, i int, o *Options) (f rawField, err *Error) {
 	}
 	f.value = min(f.value, f.end)
 	f.next = k
-	return f, nil
+	return nil
 }
 
 // oddName handles a name that is not a token followed by a colon: an error, or
@@ -296,7 +311,8 @@ func (p *Parser) advance(buf []byte, o *Options) (whole bool, err *Error) {
 			}
 			p.any = true
 			// The line only, so that it is found incomplete unless wrong.
-			if _, err := p.field(buf[:eol+1], p.line, o); err != nil {
+			var f rawField
+			if err := p.field(&f, buf[:eol+1], p.line, o); err != nil {
 				return false, err
 			}
 		}
@@ -338,11 +354,11 @@ func (p *Parser) partialLine(buf []byte, o *Options) *Error {
 		}
 		return p.partialStart(buf, o)
 	}
+	var f rawField
 	fresh := max(p.scan, p.line)
 	switch {
 	case line[0] == '\r' && len(line) > 1:
-		_, err := p.field(buf, p.line, o)
-		return err
+		return p.field(&f, buf, p.line, o)
 	case ascii.IsBlank(line[0]) && p.any:
 		p.colon = true
 	}
@@ -354,8 +370,7 @@ func (p *Parser) partialLine(buf []byte, o *Options) *Error {
 		case c == '\r' && i == p.line && i+1 == len(buf):
 			return nil
 		case !ascii.IsToken(c) && !o.unsafe():
-			_, err := p.field(buf[:i+1], p.line, o)
-			return err
+			return p.field(&f, buf[:i+1], p.line, o)
 		}
 	}
 	if !p.colon || o.unsafe() {

@@ -188,6 +188,17 @@ func TestURI(t *testing.T) {
 	}
 }
 
+func TestTrimDefaultPort(t *testing.T) {
+	for in, want := range map[[2]string]string{
+		{"http", "h:80"}: "h", {"http", "h:8080"}: "h:8080", {"https", "h:443"}: "h", {"https", "h:80"}: "h:80", {"HTTP", "h:"}: "h",
+		{"http", "[::1]:80"}: "[::1]", {"http", "[::1]"}: "[::1]", {"ftp", "h:21"}: "h:21", {"http", "u@h:80"}: "u@h", {"http", "h:080"}: "h:080",
+	} {
+		if got := TrimDefaultPort([]byte(in[0]), []byte(in[1])); string(got) != want {
+			t.Errorf("%v: %s", in, got)
+		}
+	}
+}
+
 func TestTargetEdits(t *testing.T) {
 	path := func(s string) func(*Message) { return func(m *Message) { m.SetPath([]byte(s)) } }
 	query := func(s string) func(*Message) { return func(m *Message) { m.SetQuery([]byte(s)) } }

@@ -173,6 +173,17 @@ func DefaultPort(scheme, port []byte) bool {
 	return false
 }
 
+// TrimDefaultPort returns an authority without the port that its scheme
+// implies, or without an empty one, as every version normalises it (RFC 9110
+// 4.2.3).
+func TrimDefaultPort(scheme, authority []byte) []byte {
+	_, _, port := SplitAuthority(authority)
+	if port == nil || !DefaultPort(scheme, port) {
+		return authority
+	}
+	return authority[:len(authority)-len(port)-1]
+}
+
 // SetTarget replaces the whole target (copied).
 func (m *Message) SetTarget(target []byte) { m.SetTargetView(m.arena.copy(target)) }
 
