@@ -99,6 +99,12 @@ func (t *Set) Open(a *Accepted) {
 	s.closed = a.Closed
 	s.Sock = sock.Adopt(t.l, a.FD, a.Peer)
 	t.link(s)
+	if a.Front.Logs[t.l.ID()] != nil { // asked once the client has left, the kernel does not know any more
+		s.Sock.Peer()
+		if a.Front.Conf.Log.Format == model.LogDefault {
+			s.Sock.Local()
+		}
+	}
 	if a.Front.Conf.Mode != model.ModeHTTP {
 		s.tcp.Init(s.Sock)
 		s.end = &s.tcp

@@ -80,6 +80,12 @@ func (s *Stream) fillPage(m *msg.Message, p *model.ErrorPage) {
 	if p.Code == 204 || p.Code == 304 {
 		m.Framing = msg.NoBody
 	}
+	if p.HTTP10 {
+		m.Minor = 0
+	}
+	if p.LengthAt < 0 && m.Framing == msg.Length { // a file without content-length: its end is that of the connection
+		m.Framing, m.HasCL = msg.UntilClose, false
+	}
 	for i := 0; i <= len(p.Fields); i++ {
 		if i == p.LengthAt && m.Framing == msg.Length {
 			var n [20]byte

@@ -19,7 +19,8 @@ func (s *Stream) log() {
 	s.emit(out, false)
 }
 
-// logNow writes the line before the exchange is complete (option logasap).
+// logNow writes the line before the exchange is complete: option logasap, and the default format, which tells of the
+// connection only.
 func (s *Stream) logNow() {
 	if out := s.fe.Logs[s.l.ID()]; out != nil && !s.logged {
 		s.logged = true
@@ -44,6 +45,9 @@ func (s *Stream) emit(out model.LogEmitter, asap bool) {
 	r := &s.rec
 	c := s.c
 	r.Client, r.UnixClient, r.UnixID = c.Sock.Peer(), c.Unix, c.UnixID
+	if s.fe.Conf.Log.Format == model.LogDefault {
+		r.ClientLocal = c.Sock.Local()
+	}
 	r.Accept = c.AcceptDate
 	if s.firstByte == 0 {
 		r.Request = s.l.Wall()

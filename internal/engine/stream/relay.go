@@ -192,16 +192,16 @@ func (s *Stream) phase() byte {
 	return 'D'
 }
 
-// noteDrain counts the progress of a receiver as its activity.
+// noteDrain counts the progress of a receiver that has not taken everything yet as its activity.
 func (s *Stream) noteDrain() {
 	if q := s.front.Queued(); q != s.frontQ {
-		if q < s.frontQ {
+		if q < s.frontQ && q > 0 {
 			s.lastC = s.l.Now()
 		}
 		s.frontQ = q
 	}
 	if q := s.back.Queued(); q != s.backQ {
-		if q < s.backQ {
+		if q < s.backQ && q > 0 {
 			s.lastS = s.l.Now()
 		}
 		s.backQ = q
@@ -241,15 +241,32 @@ func (s *Stream) serverDeadline() int64 {
 	return after(s.lastS, d)
 }
 
+// relayLate applies the timeouts that have passed; true when the stream is over. In a tunnel a side that is late ends
+// its own direction only, and the stream goes on until the other side ends or is late too.
 func (s *Stream) relayLate() bool {
 	now := s.l.Now()
 	if d := s.clientDeadline(); d != 0 && now >= d {
 		s.ended('c', s.phase())
-	} else if d := s.serverDeadline(); d != 0 && now >= d {
-		s.ended('s', s.phase())
-	} else {
-		return false
+		if !s.tunnel || s.up.done {
+			s.front.SetClose()
+			return true
+		}
+		s.cutOff(&s.up)
 	}
-	s.front.SetClose()
-	return true
+	if d := s.serverDeadline(); d != 0 && now >= d {
+		s.ended('s', s.phase())
+		if !s.tunnel || s.down.done {
+			s.front.SetClose()
+			return true
+		}
+		s.cutOff(&s.down)
+	}
+	return s.up.done && s.down.done && s.term[0] != '-'
+}
+
+// cutOff ends one direction of a tunnel whose sender is late.
+func (s *Stream) cutOff(w *flow) {
+	s.endSplice(w)
+	w.done = true
+	w.dst.SendEnd(nil)
 }

@@ -264,9 +264,9 @@ func (s *Stream) forwarded(fe, be *backend.Forward, addr netip.Addr) {
 	if fe.Enabled && !fe.Applies(addr) || be.Enabled && !be.Applies(addr) {
 		return
 	}
-	name := be.Header
-	if name == "" {
-		name = fe.Header
+	name := fe.Header
+	if be.Enabled {
+		name = be.Header
 	}
 	if (fe.IfNone || !fe.Enabled) && (be.IfNone || !be.Enabled) && s.req.Has(name) {
 		return

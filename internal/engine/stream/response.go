@@ -61,8 +61,11 @@ func (s *Stream) receiveResponse() bool {
 		if ok {
 			s.lastS = s.l.Now()
 			if s.res.Status >= 200 || s.res.Status == 101 {
+				if !s.responseArrived() {
+					return false
+				}
 				s.t.Response = s.since(s.sentAt)
-				return s.responseArrived()
+				return true
 			}
 			if !s.forwardInterim() {
 				return false
@@ -107,10 +110,7 @@ func (s *Stream) responseDeadline() int64 {
 func (s *Stream) responseLate() bool {
 	if !s.up.done && !s.up.blocked {
 		s.ended('c', 'H')
-		s.fault = fault{status: 408}
-		if s.be.Conf.Mode == model.ModeHTTP {
-			s.term[1] = 'D'
-		}
+		s.fault = fault{status: 400}
 		return false
 	}
 	s.fault = fault{status: 504, who: 's', on: model.RetryTimeout}
@@ -120,18 +120,27 @@ func (s *Stream) responseLate() bool {
 // requestCut judges a request body that ended badly; true when the response is still worth waiting for.
 func (s *Stream) requestCut() bool {
 	if malformed(s.up.err) {
-		s.ended('P', 'D')
+		s.ended('P', 'H')
 		s.fault = fault{status: 400}
 		return false
 	}
-	s.ended('C', 'D')
+	s.ended('C', s.leftHow())
+	s.beStats().ClientAborts.Add(1)
 	s.fault = fault{status: 400}
 	return false
 }
 
+// leftHow tells a client that closed, while the response head was awaited, from one whose connection was reset.
+func (s *Stream) leftHow() byte {
+	if s.front.Err() != nil {
+		return 'D'
+	}
+	return 'H'
+}
+
 // clientLeft ends the wait for a client that closed; false when the server should decide (half-close in TCP).
 func (s *Stream) clientLeft() bool {
-	s.ended('C', 'H')
+	s.ended('C', s.leftHow())
 	s.beStats().ClientAborts.Add(1)
 	s.fault = fault{status: 400}
 	return true
@@ -204,9 +213,7 @@ func (s *Stream) canRetry() bool { return s.replayable && s.retries > 0 }
 
 // retry prepares another attempt after a fault, or answers for it.
 func (s *Stream) retry() bool {
-	stale := s.fault.empty && s.reused && s.attempts == 0 && s.replayable && idempotent(s.req.Method)
-	wanted := s.fault.on != 0 && s.be.Conf.RetryOn&s.fault.on != 0 && s.canRetry()
-	if !stale && !wanted {
+	if s.fault.on == 0 || s.be.Conf.RetryOn&s.fault.on == 0 || !s.canRetry() {
 		s.failResponse()
 		return false
 	}
@@ -214,13 +221,11 @@ func (s *Stream) retry() bool {
 	s.back = nil
 	s.attempts++
 	s.res.Reset()
-	if !stale {
-		s.retries--
-		s.beStats().Retries.Add(1)
-		if s.mayRedispatch() {
-			s.redispatch = true
-			s.freeSlot()
-		}
+	s.retries--
+	s.beStats().Retries.Add(1)
+	if s.mayRedispatch() {
+		s.redispatch = true
+		s.freeSlot()
 	}
 	return true
 }
@@ -236,7 +241,7 @@ func (s *Stream) failResponse() {
 	if f.empty && s.reused && s.c.Exchanges > 1 {
 		// The idle connection died under a request that cannot be repeated here: the client, whose connection closes
 		// without an answer, can.
-		s.front.SetClose()
+		s.hush()
 		return
 	}
 	if !s.up.done {
@@ -354,15 +359,6 @@ const maxReplay = model.DefaultBufSize
 
 const statusRetries = model.Retry401 | model.Retry403 | model.Retry404 | model.Retry408 | model.Retry421 | model.Retry425 |
 	model.Retry429 | model.Retry500 | model.Retry501 | model.Retry502 | model.Retry503 | model.Retry504
-
-// idempotent methods may be repeated when a connection died without an answer (RFC 9110, section 9.2.2).
-func idempotent(m msg.Method) bool {
-	switch m {
-	case msg.GET, msg.HEAD, msg.PUT, msg.DELETE, msg.OPTIONS, msg.TRACE:
-		return true
-	}
-	return false
-}
 
 // headBytes is what a response head counts in the log's byte field. The reference counts its own representation of a
 // message there: names and values, a start line of 20 bytes besides its text, and a byte for each end mark.

@@ -71,7 +71,7 @@ func (s *Stream) waitForServer() bool {
 	}
 	deadline := after(s.l.Now(), limit)
 	s.f.SetLabel("queue")
-	s.beQueue = s.be.Enqueue(p)
+	s.beQueue = s.be.Enqueue(p) + 1 // its own place counts
 	s.front.Watch()
 	for p.Server() == nil {
 		gone := s.clientGone()

@@ -231,9 +231,13 @@ func (s *Stream) finish() (again bool) {
 }
 
 // panicked cleans up after a fault in the stream's own code: the connections are cut, everything else goes on.
-func (s *Stream) panicked(any) {
-	s.term = [2]byte{'I', '-'}
-	s.feStats().InternalErrors.Add(1)
+func (s *Stream) panicked(v any) {
+	if v == loop.ErrEnded { // the process ends
+		s.logged = true
+	} else {
+		s.term = [2]byte{'I', '-'}
+		s.feStats().InternalErrors.Add(1)
+	}
 	if s.back != nil {
 		s.back.CloseConn(true)
 		s.back = nil

@@ -162,6 +162,8 @@ func (r *run) notYet() string {
 		return fmt.Sprintf(what, "-dA", ": weir is one file and needs no library")
 	case o.Traces != nil:
 		return fmt.Sprintf(what, "-dt", "")
+	case o.IgnoreResolve:
+		return fmt.Sprintf(what, "-dr", ": give the servers 'init-addr none'")
 	case o.Dump != nil && o.Dump.Lines:
 		return fmt.Sprintf(what, "-dC with ',line'", "")
 	case o.Check: // the rest is about running

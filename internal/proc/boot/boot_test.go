@@ -136,6 +136,7 @@ func TestExitCodesAndOutput(t *testing.T) {
 		{"master mode", valid, "-W -f CFG", 1, "", `-W is known to HAProxy, but not in weir yet`},
 		{"old sockets", valid, "-x /tmp/x -f CFG", 1, "", `-x is known to HAProxy, but not in weir yet`},
 		{"traces", valid, "-c -dt h1 -f CFG", 1, "", `-dt is known`},
+		{"unresolved servers", valid, "-c -dr -f CFG", 1, "", `-dr is known`},
 		{"archive", valid, "-c -dA/tmp/x -f CFG", 1, "", `-dA is known`},
 		{"unknown option", valid, "-Q -f CFG", 1, `^weir version`, `(?s)unknown option '-Q'.*Usage : weir`},
 		{"no option", "", "", 1, `^weir version`, `^Usage : weir`},

@@ -58,12 +58,12 @@ func (r *run) writeAll(b []byte) { _, _ = r.stdout.Write(b) } // an answer that 
 // override lets the command line win over the configuration.
 func override(cfg *model.Config, o *args.Options) {
 	g := cfg.Global
-	g.NoSplice = g.NoSplice || o.NoSplice
+	g.NoSplice = g.NoSplice || o.NoSplice || o.NoFastForward // -dF takes both ways to forward unseen
 	g.NoReusePort = g.NoReusePort || o.NoReusePort
 	g.NoUring = g.NoUring || o.NoUring
 	g.NoEpoll = g.NoEpoll || o.NoEpoll
 	g.InsecureForkWanted = g.InsecureForkWanted || o.InsecureFork
-	g.Tune.DisableZeroCopyForwarding = g.Tune.DisableZeroCopyForwarding || o.NoZeroCopy
+	g.Tune.DisableZeroCopyForwarding = g.Tune.DisableZeroCopyForwarding || o.NoZeroCopy || o.NoFastForward
 	g.ZeroWarning = g.ZeroWarning || o.ZeroWarning
 	if o.LocalPeer != "" {
 		g.LocalPeer = o.LocalPeer

@@ -121,6 +121,10 @@ func (g *Generation) open(s *bound, a addr.Addr, port, shard int, sharded bool) 
 	if err != nil {
 		return fmt.Errorf("cannot bind socket (%w) for [%s]", err, what)
 	}
+	if a.Family == addr.FD {
+		domain, err := unix.GetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_DOMAIN)
+		s.unix = err == nil && domain == unix.AF_UNIX
+	}
 	if s.front.Conf.Has(model.OptClitcpka) {
 		setKeepAlive(s.fd, s.front.Conf.ClientKA)
 	}

@@ -11,9 +11,17 @@ import (
 	"weir/internal/rt/sys"
 )
 
-// epollEvents is what every descriptor is registered for, once, when it first has to wait. Edge-triggered: an event
-// says that something has changed, and what is thought ready is tried.
-const epollEvents = unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP | unix.EPOLLET
+// epollEvents is what every descriptor is registered for when it first has to wait; output is added when a send does
+// not fit for the first time. Edge-triggered: an event says that something has changed, and what is thought ready is
+// tried.
+const epollEvents = unix.EPOLLIN | unix.EPOLLRDHUP | unix.EPOLLET
+
+// Whether a new connection has input already depends on the load: receiving at once saves a registration when it has,
+// and costs a call when it has not. The luck of the last tries decides, with a try once in a while.
+const (
+	luckMost  = 16
+	luckProbe = 32
+)
 
 // acceptBatch is how many connections are accepted from a listener before other work gets its turn.
 const acceptBatch = 4
@@ -31,7 +39,8 @@ type epoll struct {
 	starved fileList
 	ready   fileList // listeners that have more, files to be completed at the next Poll
 	nudge   bool
-	busy    int // events of the last look
+	luck    int // of receiving from new connections at once, -luckMost to luckMost
+	skipped int // new connections since the last try
 	peer    sys.SockAddr
 	hasPeer bool
 	stats   Stats
@@ -85,9 +94,28 @@ func (e *epoll) Attach(f *File, fresh bool) error {
 			return sys.Errno(r)
 		}
 	}
-	f.pend, f.st = 0, stRead|stWrite
+	f.pend, f.st = 0, stRead|stWrite|stGuess
 	e.add(f)
 	return nil
+}
+
+// guess decides whether to receive from a connection of which nothing is known.
+func (e *epoll) guess(f *File) {
+	f.st &^= stGuess
+	if e.skipped++; e.luck < 0 && e.skipped < luckProbe {
+		f.st &^= stRead
+		return
+	}
+	e.skipped = 0
+}
+
+// guessed remembers whether there was input.
+func (e *epoll) guessed(there bool) {
+	if there {
+		e.luck = min(e.luck+1, luckMost)
+	} else {
+		e.luck = max(e.luck-1, -luckMost)
+	}
 }
 
 func (e *epoll) Detach(f *File) {
@@ -107,19 +135,33 @@ func (e *epoll) forget(f *File) {
 // wait arms op on f, registering the descriptor on first use; a negated errno means that this failed.
 func (e *epoll) wait(f *File, op Ops) int {
 	f.pend |= op
-	if f.st&stAdded != 0 {
+	need, ev := stAdded, uint32(epollEvents)
+	if op&(OpSend|OpConnect|OpPollOut) != 0 {
+		need, ev = stAdded|stOut, epollEvents|unix.EPOLLOUT
+	}
+	if f.st&need == need {
 		return Pending
 	}
-	if r := sys.RawEpollAdd(e.ep, int(f.Fd), epollEvents, f.slot); r < 0 {
+	r := 0
+	if f.st&stAdded == 0 {
+		r = sys.RawEpollAdd(e.ep, int(f.Fd), ev, f.slot)
+	} else {
+		r = sys.RawEpollMod(e.ep, int(f.Fd), ev, f.slot)
+	}
+	if r < 0 {
 		f.pend &^= op
 		return r
 	}
-	f.st |= stAdded
+	f.st |= need
 	return Pending
 }
 
 func (e *epoll) Recv(f *File, c buf.Class) (*buf.Buf, int) {
 	f.want = c
+	fresh := f.st&stGuess != 0
+	if fresh {
+		e.guess(f)
+	}
 	if f.st&stRead == 0 {
 		return nil, e.wait(f, OpRecv)
 	}
@@ -133,6 +175,9 @@ func (e *epoll) Recv(f *File, c buf.Class) (*buf.Buf, int) {
 	for {
 		n := sys.RawRecv(int(f.Fd), b.Space(), 0)
 		e.stats.Recvs.Inc()
+		if fresh {
+			e.guessed(n != -int(unix.EAGAIN))
+		}
 		switch {
 		case n > 0:
 			b.W = n
@@ -182,8 +227,9 @@ func (e *epoll) Send(f *File, b *buf.Buf, notify bool) int {
 
 func (e *epoll) Connect(f *File, a *sys.SockAddr) int {
 	r := sys.RawConnect(int(f.Fd), a)
+	f.st &^= stRead | stGuess // the other side answers later
 	if r == -int(unix.EINPROGRESS) || r == -int(unix.EINTR) {
-		f.st &^= stRead | stWrite
+		f.st &^= stWrite
 		return e.wait(f, OpConnect)
 	}
 	return r

@@ -74,10 +74,12 @@ type File struct {
 }
 
 // state is what the poller knows about a descriptor.
-type state uint8
+type state uint16
 
 const (
 	stAdded  state = 1 << iota // epoll: in the set
+	stOut                      // epoll: in the set for output too
+	stGuess                    // epoll: it is not known whether there is input
 	stRead                     // input is known or thought to be there
 	stWrite                    // epoll: the socket takes data
 	stHup                      // epoll: the other side has closed: a short read does not mean empty
