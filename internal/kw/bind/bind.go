@@ -4,6 +4,7 @@ package bind
 
 import (
 	"fmt"
+	"os"
 	"strings"
 
 	"weir/internal/base/addr"
@@ -31,6 +32,9 @@ func parse(l *config.Line, p *model.Proxy) {
 		if ok && (a.Family == addr.SockPair || a.Family == addr.AbstractZ) {
 			l.NotYet(0, "address form", text[:strings.IndexByte(text, '@')+1])
 		}
+		if ok && a.Family == addr.FD && !inherited(a.FD) {
+			l.Errorf(0, "descriptor %d was not inherited: nothing is open under that number.", a.FD)
+		}
 		b.Addrs = append(b.Addrs, a)
 		sockets += 1 + a.PortEnd - a.Port
 	}
@@ -39,6 +43,12 @@ func parse(l *config.Line, p *model.Proxy) {
 		l.Errorf(0, "'id' numbers a single socket; this line has %d.", sockets)
 	}
 	p.Binds = append(p.Binds, b)
+}
+
+// inherited reports whether a descriptor is open in this process.
+func inherited(fd int) bool {
+	_, err := os.Stat(fmt.Sprintf("/proc/self/fd/%d", fd))
+	return err == nil
 }
 
 // describe names a bind line in messages about ids.

@@ -83,9 +83,22 @@ func parseDefaultPath(l *Line) {
 	case mode == "origin" && !l.Has(1):
 		l.Errorf(1, "'default-path origin' needs a path.")
 		return
+	case mode == "origin" && !l.p.isFolder(l.Arg(1)):
+		l.Errorf(1, "'%s' is not a folder.", l.Arg(1))
+		return
 	case mode == "origin" && l.NeedArgs(2, 2), mode != "origin" && l.NeedArgs(1, 1):
 		l.p.paths = pathPolicy{mode: mode, origin: l.Arg(1)}
 	}
+}
+
+// isFolder reports whether a path, relative to Options.Dir, is a folder that can be listed.
+func (p *Parser) isFolder(name string) bool {
+	readDir := p.opts.ReadDir
+	if readDir == nil {
+		readDir = dirNames
+	}
+	_, ok, err := readDir(p.inDir(name))
+	return ok && err == nil
 }
 
 // Path resolves a file name found on the current line: relative names start

@@ -150,6 +150,7 @@ func TestFilesAndFolders(t *testing.T) {
 func TestPathWithDir(t *testing.T) {
 	o, root := toyOptions(map[string]string{"/etc/w/a/x.cfg": "global\n file m\n default-path config\n file m\n default-path origin o\n file m\n file /m\n"}, "a/x.cfg")
 	o.Dir = "/etc/w"
+	o.ReadDir = func(path string) ([]string, bool, error) { return nil, path == "/etc/w/o", nil }
 	if res, list := Load(o); res.Failed {
 		t.Fatal(list)
 	}

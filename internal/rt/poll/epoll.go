@@ -39,8 +39,9 @@ type epoll struct {
 	starved fileList
 	ready   fileList // listeners that have more, files to be completed at the next Poll
 	nudge   bool
-	luck    int // of receiving from new connections at once, -luckMost to luckMost
-	skipped int // new connections since the last try
+	noNap   bool // the kernel has no epoll_pwait2
+	luck    int  // of receiving from new connections at once, -luckMost to luckMost
+	skipped int  // new connections since the last try
 	peer    sys.SockAddr
 	hasPeer bool
 	stats   Stats
@@ -326,6 +327,36 @@ func (e *epoll) Poll(timeout int64, budget int) int {
 	}
 	e.stats.Events.Add(uint64(done))
 	return done
+}
+
+// look asks the kernel for events, waiting for at most timeout nanoseconds, without end if it is negative.
+func (e *epoll) look(evs []unix.EpollEvent, timeout int64) int {
+	e.stats.Enters.Inc()
+	if timeout == 0 {
+		return sys.RawEpollWait(e.ep, evs)
+	}
+	e.stats.Sleeps.Inc()
+	if !e.noNap {
+		nap := int64(napTime)
+		if timeout > 0 {
+			nap = min(nap, timeout)
+		}
+		n := sys.EpollNap(e.ep, evs, nap)
+		e.noNap = n == -int(unix.ENOSYS)
+		if n != 0 && !e.noNap || nap == timeout {
+			return n
+		}
+		if timeout > 0 {
+			timeout -= nap
+		}
+		e.stats.Enters.Inc()
+	}
+	e.stats.Deep.Inc()
+	ms := -1
+	if timeout > 0 {
+		ms = int(min((timeout+999_999)/1_000_000, 1<<30))
+	}
+	return sys.EpollWait(e.ep, evs, ms)
 }
 
 // event records what is ready and completes the operations that waited for it.

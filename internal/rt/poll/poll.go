@@ -53,6 +53,10 @@ const Pending = math.MinInt32
 // again.
 const Readable = math.MinInt32 + 1
 
+// napTime is how long a wait, in nanoseconds, keeps the Go processor: a busy loop waits shortly all the time, and handing
+// the processor over and getting it back costs more than that. Stopping the world interrupts a nap with a signal.
+const napTime = 200_000
+
 // A Handler gets the completions of a descriptor, called from Poll. res is a count or a negated errno: bytes for
 // OpRecv (0 = end of stream) and OpSend, the new descriptor for OpAccept, events for OpPollIn and OpPollOut. b is the
 // received data, owned by the handler. After OpSend the handler looks at what is left of its queue and sends on.
@@ -105,6 +109,7 @@ type Config struct {
 type Stats struct {
 	Enters    counter.Counter // system calls that wait for, or look for, events
 	Sleeps    counter.Counter // of which that could block
+	Deep      counter.Counter // sleeps of more than napTime
 	Submits   counter.Counter // system calls that only hand over work
 	Events    counter.Counter // completions or readiness events handled
 	Recvs     counter.Counter // receives done by their own system call

@@ -17,10 +17,6 @@ const (
 	udWake   = 1
 )
 
-// napRaw is how long a wait may keep the Go processor: short waits, which a busy loop has all the time, are not worth
-// handing it over and getting it back. Stopping the world interrupts them with a signal.
-const napRaw = 100_000
-
 type uring struct {
 	table
 	ring    *sys.Ring
@@ -337,18 +333,19 @@ func (u *uring) enter(timeout int64) {
 		}
 		u.stats.Enters.Inc()
 		u.ring.Enter()
-	case timeout > 0 && timeout <= napRaw:
+	case timeout > 0 && timeout <= napTime:
 		u.stats.Enters.Inc()
 		u.stats.Sleeps.Inc()
 		u.ring.Nap(timeout)
 	default:
 		u.stats.Enters.Inc()
 		u.stats.Sleeps.Inc()
-		if r := u.ring.Nap(napRaw); r == -int(unix.ETIME) {
+		if r := u.ring.Nap(napTime); r == -int(unix.ETIME) {
 			if timeout > 0 {
-				timeout -= napRaw
+				timeout -= napTime
 			}
 			u.stats.Enters.Inc()
+			u.stats.Deep.Inc()
 			u.ring.Wait(timeout)
 		}
 	}

@@ -247,6 +247,16 @@ func RawEpollWait(ep int, ev []unix.EpollEvent) int {
 	return result(r, e)
 }
 
+// sysEpollPwait2 waits with nanoseconds; Linux 5.11.
+const sysEpollPwait2 = 441
+
+// EpollNap waits for events for a short time, without telling the Go scheduler; ENOSYS on old kernels.
+func EpollNap(ep int, ev []unix.EpollEvent, ns int64) int {
+	ts := unix.NsecToTimespec(ns)
+	r, _, e := unix.RawSyscall6(sysEpollPwait2, uintptr(ep), uintptr(unsafe.Pointer(unsafe.SliceData(ev))), uintptr(len(ev)), uintptr(unsafe.Pointer(&ts)), 0, 0)
+	return result(r, e)
+}
+
 // EpollWait waits for events, msec milliseconds at most, -1 = without end.
 func EpollWait(ep int, ev []unix.EpollEvent, msec int) int {
 	r, _, e := unix.Syscall6(unix.SYS_EPOLL_PWAIT, uintptr(ep), uintptr(unsafe.Pointer(unsafe.SliceData(ev))), uintptr(len(ev)), uintptr(msec), 0, 0)
