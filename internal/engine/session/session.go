@@ -93,7 +93,7 @@ func (t *Set) Open(a *Accepted) {
 	s := t.get()
 	s.Client = stream.Client{
 		Front: a.Front, BindName: a.BindName, Unix: a.Unix, UnixID: a.UnixID,
-		Accepted: t.l.Now(), AcceptDate: t.l.Wall(), Upgrade: s.Upgrade,
+		Accepted: t.l.Now(), AcceptDate: t.l.Wall(), Upgrade: s.Upgrade, Broken: s.Broken,
 	}
 	s.Since = s.Accepted
 	s.closed = a.Closed
@@ -130,6 +130,7 @@ func (t *Set) get() *Session {
 	s.timer.Fn = s.late
 	s.wake = s.input
 	s.Upgrade = s.upgrade
+	s.Broken = s.broken
 	return s
 }
 
@@ -316,6 +317,12 @@ func (s *Session) close() {
 		t.free = append(t.free, s)
 	}
 	closed()
+}
+
+// broken cuts a session whose fiber is gone.
+func (s *Session) broken() {
+	s.end.Abort()
+	s.close()
 }
 
 // Drain hands resting sessions over to heir. Those that find no home there, or all when heir is nil, are closed, spread

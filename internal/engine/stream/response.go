@@ -333,6 +333,10 @@ func (s *Stream) dropReplay() {
 		s.keep[i] = nil
 	}
 	s.keep = s.keep[:0]
+}
+
+// dropHeld gives up request data that was never sent.
+func (s *Stream) dropHeld() {
 	for i, b := range s.held {
 		b.Release()
 		s.held[i] = nil

@@ -41,6 +41,8 @@ type Client struct {
 	// HTTP: the connection speaks HTTP. A TCP connection starts to when its backend is in HTTP mode (Upgrade).
 	HTTP    bool
 	Upgrade func() mux.End
+	// Broken closes the client connection after a fault in the stream's code, which ended its fiber.
+	Broken func()
 	// Killed: the connection was cut from inside (hard-stop-after).
 	Killed bool
 	// TimedOut: no byte came in time, the stream only has to answer and to log.
@@ -210,6 +212,7 @@ func (s *Stream) finish() (again bool) {
 	s.noteServer()
 	s.releaseServer()
 	s.dropReplay()
+	s.dropHeld()
 	again = s.front.Reusable() && !s.fe.Draining.Load() && s.term[0] != 'C'
 	if s.be != nil {
 		s.be.Cur.Dec()
@@ -243,10 +246,13 @@ func (s *Stream) panicked(v any) {
 		s.back = nil
 	}
 	s.releaseServer()
+	s.dropReplay()
+	s.dropHeld()
 	s.log()
 	if s.be != nil {
 		s.be.Cur.Dec()
 	}
+	s.c.Broken() // s itself is not reused: its state is not to be trusted
 }
 
 func (s *Stream) feStats() *stats.Proxy { return &s.fe.Stats[s.l.ID()] }

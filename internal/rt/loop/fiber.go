@@ -4,6 +4,8 @@ import (
 	"errors"
 	"iter"
 	"runtime/debug"
+
+	"weir/internal/base/assert"
 )
 
 // A Fiber is straight-line code on a loop. The rules:
@@ -95,6 +97,9 @@ func (l *Loop) Start(fn func(f *Fiber, arg any), arg any) {
 }
 
 func (l *Loop) launch(f *Fiber) {
+	if assert.On {
+		l.checkThread()
+	}
 	f.st = fiberYielding
 	f.woken = false
 	f.label = ""
@@ -346,6 +351,9 @@ func (f *Fiber) expired() {
 // Wake makes a parked fiber runnable. A fiber that is not parked remembers it: its next Park returns at once. Loop
 // thread only; waking twice is waking once.
 func (f *Fiber) Wake() {
+	if assert.On {
+		f.l.checkThread()
+	}
 	switch f.st {
 	case fiberParked:
 		f.st = fiberQueued

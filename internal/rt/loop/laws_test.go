@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"weir/internal/base/assert"
 )
 
 // The fiber laws rest on how the Go runtime treats coroutines; these tests hold the runtime to it. Cases that end the
@@ -184,4 +186,23 @@ func deep(f *Fiber, n int) int {
 		return 0
 	}
 	return pad[n%64] + deep(f, n-1)
+}
+
+func TestLawThreadIsChecked(t *testing.T) {
+	if !assert.On {
+		t.Skip("only in assertion builds")
+	}
+	l := newTestLoop(t, Options{})
+	l.Go(func(f *Fiber) {
+		f.Offload(func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("a wake-up from another thread is not noticed")
+				}
+			}()
+			f.Wake()
+		})
+		l.Stop()
+	})
+	l.run(t)
 }

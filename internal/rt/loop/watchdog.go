@@ -8,10 +8,18 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"weir/internal/base/assert"
 	"weir/internal/rt/clock"
 )
 
 func threadID() int { return unix.Gettid() }
+
+// checkThread holds law 1 in assertion builds: a loop that runs is touched by its own thread only.
+func (l *Loop) checkThread() {
+	if t := l.thread.Load(); t != 0 && l.state.Load() == stateRunning {
+		assert.Always(int(t) == threadID(), "the loop was touched by another thread")
+	}
+}
 
 func stack() []byte { return debug.Stack() }
 

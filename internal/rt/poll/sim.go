@@ -18,6 +18,7 @@ type simPoller struct {
 	*Sim
 	pool  *buf.Pool
 	wake  chan struct{}
+	woke  func()
 	nudge bool
 	peer  netip.AddrPort
 	stats Stats
@@ -37,7 +38,10 @@ type simSend struct {
 // Maker makes the poller of a loop on this network.
 func (n *Sim) Maker() Maker {
 	return func(cfg Config) (Poller, error) {
-		return &simPoller{Sim: n, pool: cfg.Pool, wake: make(chan struct{}, 1)}, nil
+		if cfg.Woke == nil {
+			cfg.Woke = func() {}
+		}
+		return &simPoller{Sim: n, pool: cfg.Pool, woke: cfg.Woke, wake: make(chan struct{}, 1)}, nil
 	}
 }
 
@@ -278,6 +282,7 @@ func (s *simPoller) Poll(timeout int64, budget int) int {
 	}
 	end := s.clk.Now() + max(timeout, 0)
 	for {
+		s.woke()
 		if n := s.deliver(budget, false); n > 0 {
 			n += s.deliver(budget-n, true)
 			s.stats.Events.Add(uint64(n))

@@ -11,7 +11,8 @@ import (
 	"weir/internal/rt/sys"
 )
 
-// A completion names its file and operation: file number << 8 | operation. Number 0 is the poller itself.
+// A completion names its file and operation: file number << 8 | part << 6 | operation. Number 0 is the poller itself;
+// the part tells the accepts of a listener apart.
 const (
 	udIgnore = 0
 	udWake   = 1
@@ -25,11 +26,14 @@ type uring struct {
 	groups  [buf.Classes]group
 	vecs    []*sys.Vec      // by submission entry
 	addrs   []*sys.SockAddr // by submission entry
+	accepts map[*File]*accepting
+	peer    sys.SockAddr
 	batch   []batched
 	owed    int // completions to come, the wake-up descriptor's not counted
 	ev      int
 	evBuf   []byte
 	nudge   bool
+	started bool
 	stopped bool
 	stats   Stats
 }
@@ -60,7 +64,7 @@ func newUring(cfg Config) (*uring, error) {
 	}
 	n := int(r.Slots())
 	return &uring{ring: r, cfg: cfg, pool: cfg.Pool, ev: ev, evBuf: make([]byte, 8),
-		vecs: make([]*sys.Vec, n), addrs: make([]*sys.SockAddr, n)}, nil
+		vecs: make([]*sys.Vec, n), addrs: make([]*sys.SockAddr, n), accepts: map[*File]*accepting{}}, nil
 }
 
 // probeRing checks for the operations that the poller uses, and for rings of provided buffers.
@@ -81,7 +85,7 @@ func (u *uring) Stats() *Stats            { return &u.stats }
 func (u *uring) Attached() int            { return u.n }
 func (u *uring) Nudge()                   { u.nudge = true }
 func (u *uring) Wake()                    { wakeFd(u.ev) }
-func (u *uring) Accepted() netip.AddrPort { return netip.AddrPort{} }
+func (u *uring) Accepted() netip.AddrPort { return u.peer.IP() }
 func (u *uring) Shutdown(f *File) int     { return sys.RawShutdown(int(f.Fd), unix.SHUT_WR) }
 
 func (u *uring) Idle() bool {
@@ -92,7 +96,9 @@ func (u *uring) Start() error {
 	if err := u.ring.Enable(); err != nil {
 		return err
 	}
+	u.started = true
 	u.armWake()
+	u.startAccepts()
 	return nil
 }
 
@@ -144,6 +150,7 @@ func (u *uring) Detach(f *File) {
 		panic("poll: detached with operations under way")
 	}
 	u.remove(f)
+	delete(u.accepts, f)
 	f.st = 0
 }
 
@@ -246,11 +253,6 @@ func (u *uring) Connect(f *File, a *sys.SockAddr) int {
 	return Pending
 }
 
-func (u *uring) Accept(f *File) {
-	s := u.arm(f, OpAccept, sys.OpAccept)
-	s.Prio, s.OpFlags = sys.AcceptMultishot, unix.SOCK_CLOEXEC
-}
-
 func (u *uring) Await(f *File, op Ops) {
 	s := u.arm(f, op, sys.OpPollAdd)
 	if op == OpPollIn {
@@ -268,14 +270,21 @@ func (u *uring) Cancel(f *File, ops Ops) Ops {
 		ops &^= OpRecv
 	}
 	for op := OpRecv; op <= OpPollOut; op <<= 1 {
-		if ops&op == 0 || op == OpSend && f.st&stBatch != 0 {
-			continue
+		switch {
+		case ops&op == 0 || op == OpSend && f.st&stBatch != 0:
+		case op == OpAccept:
+			u.stopAccept(f)
+		default:
+			u.cancel(f.ud(op))
 		}
-		s := u.sqe()
-		s.Op, s.Fd, s.Addr, s.UserData = sys.OpAsyncCancel, -1, f.ud(op), udIgnore
-		s.Flags = sys.SqeCqeSkipSuccess
 	}
-	return ops
+	return ops & f.pend
+}
+
+func (u *uring) cancel(ud uint64) {
+	s := u.sqe()
+	s.Op, s.Fd, s.Addr, s.UserData = sys.OpAsyncCancel, -1, ud, udIgnore
+	s.Flags = sys.SqeCqeSkipSuccess
 }
 
 func (u *uring) Close(f *File, abort bool) Ops {
@@ -405,7 +414,7 @@ func (u *uring) complete(c sys.CQE) {
 		return
 	}
 	f := u.files[slot]
-	op := Ops(c.UserData & 0xff)
+	op := Ops(c.UserData & 0x3f)
 	res := int(c.Res)
 	switch op {
 	case OpRecv:
@@ -417,14 +426,11 @@ func (u *uring) complete(c sys.CQE) {
 		u.sent(f, res)
 		return
 	case OpAccept:
-		if c.Flags&sys.CqeMore == 0 {
-			u.owed--
-			f.pend &^= OpAccept
-		}
-	default:
-		u.owed--
-		f.pend &^= op
+		u.accepted(f, int(c.UserData>>6&3), res)
+		return
 	}
+	u.owed--
+	f.pend &^= op
 	f.H.Complete(f, op, res, nil)
 }
 

@@ -1,6 +1,7 @@
 package sock
 
 import (
+	"reflect"
 	"testing"
 
 	"weir/internal/base/buf"
@@ -72,6 +73,15 @@ func TestExchangeAllocatesNothing(t *testing.T) {
 				t.Errorf("%v: %v allocations per request", k, n)
 			}
 		})
+	}
+}
+
+// TestConnIsSmall holds the size of what an idle connection keeps.
+func TestConnIsSmall(t *testing.T) {
+	if n := reflect.TypeFor[Conn]().Size(); n > 200 {
+		t.Errorf("a connection takes %d bytes", n)
+	} else {
+		t.Logf("%d bytes", n)
 	}
 }
 

@@ -3,6 +3,7 @@ package sock
 import (
 	"bytes"
 	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
@@ -153,5 +154,32 @@ func TestNoDescriptorsLeft(t *testing.T) {
 				w.t.Error(p, err)
 			}
 		})
+	})
+}
+
+// TestSignals interrupts every system call of the loop as often as it can.
+func TestSignals(t *testing.T) {
+	worlds(t, setup{}, func(w *world) {
+		stop := make(chan struct{})
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if tid := w.l.Thread(); tid != 0 {
+					_ = unix.Tgkill(unix.Getpid(), tid, unix.SIGURG) // the Go runtime uses and tolerates it
+				}
+				runtime.Gosched()
+			}
+		}()
+		traffic(w, false)
+		w.after = func() {
+			close(stop)
+			<-ended
+		}
 	})
 }

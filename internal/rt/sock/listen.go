@@ -47,7 +47,7 @@ func Listen(l *loop.Loop, fd int, accept func(fd int, peer netip.AddrPort)) *Lis
 }
 
 func (s *Listener) arm() {
-	if !s.paused && !s.closed && s.file.Pending()&poll.OpAccept == 0 {
+	if !s.paused && !s.closed && !s.retry.Armed() && s.file.Pending()&poll.OpAccept == 0 {
 		s.e.p.Accept(&s.file)
 	}
 }

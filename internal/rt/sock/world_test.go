@@ -156,6 +156,15 @@ func (w *world) run() {
 	}
 }
 
+// TestMain has the Go runtime open its own descriptors before any are counted.
+func TestMain(m *testing.M) {
+	if r, w, err := os.Pipe(); err == nil {
+		r.Close()
+		w.Close()
+	}
+	os.Exit(m.Run())
+}
+
 func openFds() int {
 	d, err := os.ReadDir("/proc/self/fd")
 	if err != nil {

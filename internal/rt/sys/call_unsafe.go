@@ -24,6 +24,12 @@ func (s *SockAddr) Addr() uint64 { return uint64(uintptr(unsafe.Pointer(&s.b))) 
 // Len is the length of the address in bytes.
 func (s *SockAddr) Len() uint32 { return s.len }
 
+// Room makes s ready to be filled in by the kernel and returns the address of its length.
+func (s *SockAddr) Room() uint64 {
+	s.len = uint32(len(s.b))
+	return uint64(uintptr(unsafe.Pointer(&s.len)))
+}
+
 func result(r uintptr, e unix.Errno) int {
 	if e != 0 {
 		return -int(e)

@@ -54,10 +54,9 @@ const (
 	SqeBufferSelect   = 1 << 5
 	SqeCqeSkipSuccess = 1 << 6
 
-	RecvPollFirst   = 1 << 0
-	RecvMultishot   = 1 << 1
-	AcceptMultishot = 1 << 0
-	PollAddMulti    = 1 << 0
+	RecvPollFirst = 1 << 0
+	RecvMultishot = 1 << 1
+	PollAddMulti  = 1 << 0
 
 	CancelAll = 1 << 0
 	CancelAny = 1 << 2
