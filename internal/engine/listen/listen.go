@@ -20,22 +20,35 @@ import (
 // Limit is a number of connections that may exist at once, and the listeners that wait for it.
 type Limit struct {
 	Gauge   *stats.Gauge
-	Max     int64 // 0: none
+	max     atomic.Int64 // 0: none
 	waiting atomic.Bool
 	mu      sync.Mutex
 	list    []*Listener
 }
 
+// NewLimit makes a limit of most (0: none) on what gauge counts.
+func NewLimit(gauge *stats.Gauge, most int) *Limit {
+	m := &Limit{Gauge: gauge}
+	m.max.Store(int64(most))
+	return m
+}
+
+// SetMax changes the limit; those who wait try again.
+func (m *Limit) SetMax(most int) {
+	m.max.Store(int64(most))
+	m.tell()
+}
+
 // take counts one connection in; false when the limit is reached, and then w is told when that changes.
 func (m *Limit) take(w *Listener) bool {
-	if m.Gauge.IncBelow(m.Max) {
+	if m.Gauge.IncBelow(m.max.Load()) {
 		return true
 	}
 	m.mu.Lock()
 	m.list = append(m.list, w)
 	m.waiting.Store(true)
 	m.mu.Unlock()
-	if m.Gauge.Cur() < m.Max { // freed between the refusal and the note
+	if most := m.max.Load(); most == 0 || m.Gauge.Cur() < most { // freed between the refusal and the note
 		m.tell()
 	}
 	return false

@@ -22,7 +22,6 @@ type toyProxy struct {
 	mode    string
 	client  time.Duration
 	servers []string
-	weights []int64
 }
 
 func (t *toy) add(format string, args ...any) { t.log = append(t.log, fmt.Sprintf(format, args...)) }

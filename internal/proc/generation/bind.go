@@ -17,6 +17,7 @@ import (
 )
 
 // Bind opens, or takes over from the keeper, every listening socket. All failures are reported.
+// After a failure nothing is held, and Bind may be called again.
 func (g *Generation) Bind() *diag.List {
 	errs := new(diag.List)
 	for _, f := range g.Frontends {
@@ -27,13 +28,27 @@ func (g *Generation) Bind() *diag.List {
 			}
 		}
 	}
+	if errs.Errors() > 0 {
+		g.unbind()
+	}
 	return errs
 }
 
+// listen makes a TCP socket listen, or not.
+func (b *bound) listen(on bool) error {
+	if b.unix {
+		return nil // it keeps its path: clients wait in its queue
+	}
+	if on {
+		return unix.Listen(b.fd, b.backlog)
+	}
+	return unix.Shutdown(b.fd, unix.SHUT_RD)
+}
+
 func (g *Generation) bindLine(f *frontend.Frontend, b *model.Bind, front *listen.Limit) error {
-	line := &listen.Limit{Gauge: new(stats.Gauge), Max: int64(b.MaxConn)}
+	line := listen.NewLimit(new(stats.Gauge), b.MaxConn)
 	glob := g.Config.Global
-	gate := listen.Gate{Process: &g.keeper.Process, Front: front, Bind: line, Rates: []listen.Rate{
+	gate := listen.Gate{Process: g.keeper.Process, Front: front, Bind: line, Rates: []listen.Rate{
 		{Rate: &f.Rate, Max: int64(f.Conf.RateLimitSessions)},
 		{Rate: &g.keeper.ConnRate, Max: int64(glob.MaxConnRate)},
 		{Rate: &g.keeper.SessRate, Max: int64(glob.MaxSessRate)},
@@ -91,6 +106,7 @@ func wanted(sets []model.ThreadSet, thread int) bool {
 // open borrows the socket for one address and port.
 func (g *Generation) open(s *bound, a addr.Addr, port, shard int, sharded bool) (err error) {
 	o := listenOptions(s.conf, s.front.Conf, g.maxConn)
+	s.backlog = o.Backlog
 	o.ReusePort = !g.Config.Global.NoReusePort
 	var what string
 	switch a.Family {

@@ -56,7 +56,7 @@ func Build(cfg *model.Config, k *keeper.Keeper, o Options) (*Generation, error) 
 				return nil, err
 			}
 			g.Frontends = append(g.Frontends, f)
-			g.limits[f] = &listen.Limit{Gauge: &f.Cur, Max: int64(f.MaxConn)}
+			g.limits[f] = listen.NewLimit(&f.Cur, f.MaxConn)
 		}
 	}
 	g.setFullConn()

@@ -5,6 +5,7 @@
 package generation
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -52,6 +53,8 @@ type bound struct {
 	gate  listen.Gate
 	loops []int // on which loops it accepts
 	unix  bool
+
+	backlog int
 }
 
 // start begins to accept on all loops. It runs on no loop itself and returns once every loop has switched.
@@ -161,13 +164,15 @@ func (g *Generation) loopDrained(l *loop.Loop) {
 	}
 }
 
-// release gives back what was borrowed.
-func (g *Generation) release() {
+// release tells that nothing of the generation is left.
+func (g *Generation) release() { close(g.drained) }
+
+// unbind gives the listening sockets back, once no loop accepts on them any more.
+func (g *Generation) unbind() {
 	for _, b := range g.binds {
 		g.keeper.Return(b.name)
 	}
 	g.binds = nil
-	close(g.drained)
 }
 
 // kill cuts what has not drained.
@@ -175,25 +180,30 @@ func (g *Generation) kill(loops []*loop.Loop) {
 	onEach(loops, func(l *loop.Loop) { g.sets[l.ID()].Kill() })
 }
 
-// suspend stops or resumes accepting (SIGTTOU, SIGTTIN).
-func (g *Generation) suspend(loops []*loop.Loop, stop bool) {
-	onEach(loops, func(l *loop.Loop) {
-		for _, w := range g.listeners[l.ID()] {
-			if stop {
+// suspend stops or resumes accepting (SIGTTOU, SIGTTIN). A suspended TCP socket does not listen, so that another process
+// can.
+func (g *Generation) suspend(loops []*loop.Loop, stop bool) error {
+	if stop {
+		onEach(loops, func(l *loop.Loop) {
+			for _, w := range g.listeners[l.ID()] {
 				w.Suspend()
-			} else {
+			}
+		})
+	}
+	var errs []error
+	for _, b := range g.binds {
+		if err := b.listen(!stop); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if !stop {
+		onEach(loops, func(l *loop.Loop) {
+			for _, w := range g.listeners[l.ID()] {
 				w.Unsuspend()
 			}
-		}
-	})
-}
-
-// sessions counts open client connections, loop by loop.
-func (g *Generation) sessions() (n int64) {
-	for _, f := range g.Frontends {
-		n += f.Cur.Cur()
+		})
 	}
-	return n
+	return errors.Join(errs...)
 }
 
 // servers calls fn for each server.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"weir/internal/base/buf"
 	"weir/internal/rt/poll"
 )
 
@@ -168,29 +169,89 @@ func TestHardStopAfter(t *testing.T) {
 	})
 }
 
-// Suspended listeners leave connections to the kernel's queue.
+// A paused process does not listen, so that another one can; it serves again after Resume.
 func TestPauseResume(t *testing.T) {
 	onPollers(t, func(t *testing.T, k poll.Kind) {
 		o := startOrigin(t, "o")
 		port := freePort(t)
-		p := startProcess(t, k, 1, proxyTo(port, o))
+		p := startProcess(t, k, 2, proxyTo(port, o))
 		if err := p.Pause(); err != nil {
 			t.Fatal(err)
 		}
-		c := dial(t, port)
-		fmt.Fprint(c, "GET /p HTTP/1.1\r\nHost: test\r\n\r\n")
-		c.SetReadDeadline(time.Now().Add(150 * time.Millisecond))
-		if _, err := c.r.Peek(1); err == nil {
-			t.Fatal("a paused listener answered")
+		if c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			c.Close()
+			t.Fatal("a paused process takes connections")
 		}
+		other, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err != nil {
+			t.Fatalf("another process could not listen: %v", err)
+		}
+		other.Close()
 		if err := p.Resume(); err != nil {
 			t.Fatal(err)
 		}
-		c.SetReadDeadline(time.Now().Add(10 * time.Second))
-		if status, _, body, err := c.response(); err != nil || body != "o /p" {
+		c := dial(t, port)
+		if status, _, body, err := c.get("/p"); err != nil || body != "o /p" {
 			t.Fatalf("%q %q %v", status, body, err)
 		}
 	})
+}
+
+// A soft stop gives the address up at once, while a connection is still served.
+func TestSoftStopUnbinds(t *testing.T) {
+	onPollers(t, func(t *testing.T, k poll.Kind) {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		port := freePort(t)
+		p := startProcess(t, k, 1, proxyTo(port, &origin{Listener: l}))
+		c := dial(t, port)
+		fmt.Fprint(c, "GET / HTTP/1.1\r\nHost: test\r\n\r\n")
+		server, err := l.Accept() // the request is in progress
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer server.Close()
+		p.SoftStop()
+		until(t, "the address to be free", func() bool {
+			c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+			if err == nil {
+				c.Close()
+			}
+			return err != nil
+		})
+		if p.Jobs() != 1 {
+			t.Error("the request in progress is gone")
+		}
+		c.Close()
+		p.wait(p.Done(), "the end of the process")
+	})
+}
+
+// Binding fails as a whole: nothing is held, and it can be tried again.
+func TestBindAgain(t *testing.T) {
+	blocker, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	free, taken := freePort(t), blocker.Addr().(*net.TCPAddr).Port
+	p := &process{NewProcess(ProcessOptions{Threads: 1, Buffers: buf.NewShared(buf.Config{})}), t}
+	g := p.generation(fmt.Sprintf("%sfrontend f\n  bind 127.0.0.1:%d\n  bind 127.0.0.1:%d\n  default_backend b\nbackend b\n", defaults, free, taken))
+	if d := p.Bind(g); d.Errors() != 1 {
+		t.Fatalf("binding a taken address: %s", d)
+	}
+	if n := p.Keeper().Sockets(); n != 0 {
+		t.Errorf("%d sockets are held after a failure", n)
+	}
+	blocker.Close()
+	if d := p.Bind(g); d.Errors() != 0 {
+		t.Fatalf("the second try: %s", d)
+	}
+	if n := p.Keeper().Sockets(); n != 2 {
+		t.Errorf("%d sockets, want 2", n)
+	}
 }
 
 // Connections over the frontend's maxconn wait in the kernel and are served in their turn.

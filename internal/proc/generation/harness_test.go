@@ -58,6 +58,16 @@ func startProcess(t *testing.T, k poll.Kind, threads int, text string) *process 
 // build parses, builds and binds a configuration.
 func (p *process) build(text string) *Generation {
 	p.t.Helper()
+	g := p.generation(text)
+	if d := p.Bind(g); d.Errors() > 0 {
+		p.t.Fatal(d.String())
+	}
+	return g
+}
+
+// generation parses and builds a configuration.
+func (p *process) generation(text string) *Generation {
+	p.t.Helper()
 	cfg, diags := kw.Load(config.Options{
 		Files:    []string{"test.cfg"},
 		ReadFile: func(string) ([]byte, error) { return []byte(text), nil },
@@ -69,9 +79,6 @@ func (p *process) build(text string) *Generation {
 	g, err := p.Build(cfg)
 	if err != nil {
 		p.t.Fatal(err)
-	}
-	if d := p.Bind(g); d.Errors() > 0 {
-		p.t.Fatal(d.String())
 	}
 	return g
 }
@@ -101,7 +108,6 @@ type origin struct {
 	name string
 	mu   sync.Mutex
 	seen []string
-	open sync.WaitGroup
 }
 
 func startOrigin(t *testing.T, name string) *origin {

@@ -39,6 +39,7 @@ type Process struct {
 	old      []*Generation // draining
 	stopping bool
 	done     chan struct{}
+	dog      *loop.Watchdog
 	once     sync.Once
 	exited   sync.WaitGroup
 }
@@ -69,8 +70,23 @@ func (p *Process) Start(g *Generation) error {
 		p.loops = append(p.loops, l)
 	}
 	p.Switch(g)
+	p.watch(g.Config.Global.WarnBlockedAfter)
 	return nil
 }
+
+// watch reports loops that do not turn (warn-blocked-traffic-after).
+func (p *Process) watch(after time.Duration) {
+	if after <= 0 {
+		after = defaultBlocked
+	}
+	p.dog = &loop.Watchdog{Loops: p.loops, After: after, Report: func(l *loop.Loop, late time.Duration, stacks string) {
+		p.opt.Warn(fmt.Sprintf("thread %d has been busy with one thing for %d ms; everything else it serves waits.\n%.4096s", l.ID()+1, late.Milliseconds(), stacks))
+	}}
+	p.dog.Start()
+}
+
+// defaultBlocked is warn-blocked-traffic-after where the configuration has none.
+const defaultBlocked = 100 * time.Millisecond
 
 // startLoop makes a loop on a goroutine of its own, for the poller belongs to the thread that made it.
 func (p *Process) startLoop(id int) (*loop.Loop, error) {
@@ -114,7 +130,7 @@ func (p *Process) panicked(f *loop.Fiber, v any, stack []byte) {
 func (p *Process) Switch(g *Generation) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.keeper.Process.Max = int64(g.maxConn)
+	p.keeper.Process.SetMax(g.maxConn)
 	before := p.current
 	p.current = g
 	if before != nil {
@@ -122,6 +138,9 @@ func (p *Process) Switch(g *Generation) {
 		p.retire(before)
 	}
 	g.start(p.loops, before)
+	if before != nil {
+		before.unbind()
+	}
 }
 
 func (p *Process) retire(g *Generation) {
@@ -144,12 +163,20 @@ func (p *Process) retire(g *Generation) {
 func (p *Process) endIfIdle() {
 	if p.stopping && len(p.old) == 0 && p.current == nil {
 		p.once.Do(func() {
-			for _, l := range p.loops {
-				l.Stop()
-			}
-			close(p.done)
+			p.end()
 		})
 	}
+}
+
+// end stops the loops.
+func (p *Process) end() {
+	if p.dog != nil {
+		p.dog.Stop()
+	}
+	for _, l := range p.loops {
+		l.Stop()
+	}
+	close(p.done)
 }
 
 // Bind opens the sockets of g.
@@ -167,6 +194,7 @@ func (p *Process) SoftStop() {
 	p.current = nil
 	p.retire(g)
 	g.drain(p.loops)
+	g.unbind() // another process may listen there from now on
 	if d := g.Config.Global.HardStopAfter; d > 0 {
 		time.AfterFunc(d, p.cut)
 	}
@@ -187,10 +215,7 @@ func (p *Process) Stop() {
 	defer p.mu.Unlock()
 	p.stopping = true
 	p.once.Do(func() {
-		for _, l := range p.loops {
-			l.Stop()
-		}
-		close(p.done)
+		p.end()
 	})
 }
 
@@ -206,8 +231,7 @@ func (p *Process) suspend(stop bool) error {
 	if p.current == nil {
 		return fmt.Errorf("the process is stopping")
 	}
-	p.current.suspend(p.loops, stop)
-	return nil
+	return p.current.suspend(p.loops, stop)
 }
 
 // Done is closed when the process has nothing left to do.

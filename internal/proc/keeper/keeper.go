@@ -16,8 +16,8 @@ import (
 type Keeper struct {
 	// Conns are the client connections of all generations.
 	Conns stats.Gauge
-	// Process is the limit on them (global maxconn); Max follows the current generation.
-	Process listen.Limit
+	// Process is the limit on them (global maxconn); it follows the current generation.
+	Process *listen.Limit
 	// ConnRate and SessRate are the process's rates (maxconnrate, maxsessrate).
 	ConnRate, SessRate stats.Rate
 
@@ -33,7 +33,7 @@ type socket struct {
 // New returns an empty keeper.
 func New() *Keeper {
 	k := &Keeper{sockets: make(map[string]*socket)}
-	k.Process.Gauge = &k.Conns
+	k.Process = listen.NewLimit(&k.Conns, 0)
 	return k
 }
 

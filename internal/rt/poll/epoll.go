@@ -292,18 +292,7 @@ func (e *epoll) Poll(timeout int64, budget int) int {
 		timeout = starveWait
 	}
 	evs := e.events[:min(len(e.events), max(budget, 1))]
-	e.stats.Enters.Inc()
-	n := 0
-	if timeout == 0 {
-		n = sys.RawEpollWait(e.ep, evs)
-	} else {
-		e.stats.Sleeps.Inc()
-		ms := -1
-		if timeout > 0 {
-			ms = int(min((timeout+999_999)/1_000_000, 1<<30))
-		}
-		n = sys.EpollWait(e.ep, evs, ms)
-	}
+	n := e.look(evs, timeout)
 	e.cfg.Woke()
 	done := 0
 	for last := e.ready.tail; last != nil; {
