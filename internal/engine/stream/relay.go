@@ -118,12 +118,12 @@ func (s *Stream) relay() {
 			s.f.Yield()
 			continue
 		}
-		s.noteDrain()
+		s.noteDrain(false)
 		if s.up.done && !s.tunnel {
 			s.front.Watch()
 		}
 		if d := s.relayDeadline(); !s.f.Park(d) && s.l.Now() >= d {
-			s.noteDrain() // a slow receiver is not a silent one
+			s.noteDrain(true) // a slow receiver is not a silent one
 			if s.relayLate() {
 				return
 			}
@@ -192,19 +192,36 @@ func (s *Stream) phase() byte {
 	return 'D'
 }
 
-// noteDrain counts the progress of a receiver that has not taken everything yet as its activity.
-func (s *Stream) noteDrain() {
-	if q := s.front.Queued(); q != s.frontQ {
-		if q < s.frontQ && q > 0 {
-			s.lastC = s.l.Now()
-		}
-		s.frontQ = q
+// drain watches how a receiver takes what is queued for it. The kernel tells that there is room again only when a good
+// part of its buffer is free: what the peer has acknowledged shows in between that it reads, however slowly.
+type drain struct {
+	queued int // when last looked at
+	acked  uint64
+	at     int64 // when acked was asked for
+}
+
+// progress reports whether the receiver took something since the last call. now is the time if it is to be looked into
+// now, because a timeout is about to be applied, or because the last look is older than every.
+func (d *drain) progress(end mux.End, now, every int64, urgent bool) bool {
+	q := end.Queued()
+	moved := q < d.queued && q > 0
+	d.queued = q
+	if q == 0 || moved || !urgent && now-d.at < every {
+		return moved
 	}
-	if q := s.back.Queued(); q != s.backQ {
-		if q < s.backQ && q > 0 {
-			s.lastS = s.l.Now()
-		}
-		s.backQ = q
+	before, first := d.acked, d.at == 0
+	d.acked, d.at = end.Acked(), now
+	return !first && d.acked > before
+}
+
+// noteDrain counts the progress of a receiver that has not taken everything yet as its activity.
+func (s *Stream) noteDrain(urgent bool) {
+	now := s.l.Now()
+	if s.frontDrain.progress(s.front, now, int64(s.fe.Conf.Timeout.Client)/4, urgent) {
+		s.lastC = now
+	}
+	if s.backDrain.progress(s.back, now, int64(s.be.Conf.Timeout.Server)/4, urgent) {
+		s.lastS = now
 	}
 }
 
@@ -212,7 +229,7 @@ func (s *Stream) noteDrain() {
 func (s *Stream) relayDeadline() int64 { return earliest(s.clientDeadline(), s.serverDeadline()) }
 
 func (s *Stream) clientDeadline() int64 {
-	if (s.up.done || s.up.blocked) && s.frontQ == 0 {
+	if (s.up.done || s.up.blocked) && s.frontDrain.queued == 0 {
 		return 0 // nothing is expected of the client
 	}
 	t, b := &s.fe.Conf.Timeout, &s.be.Conf.Timeout
@@ -227,7 +244,7 @@ func (s *Stream) clientDeadline() int64 {
 }
 
 func (s *Stream) serverDeadline() int64 {
-	if (s.down.done || s.down.blocked) && s.backQ == 0 {
+	if (s.down.done || s.down.blocked) && s.backDrain.queued == 0 {
 		return 0
 	}
 	t := &s.be.Conf.Timeout

@@ -75,11 +75,11 @@ type Stream struct {
 	req, res msg.Message
 	up, down flow
 
-	fault         fault
-	sentAt        int64 // when the request went to the server
-	lastC, lastS  int64 // last activity of the client and of the server
-	frontQ, backQ int   // what was queued when last looked at
-	headOut       int64 // bytes of heads sent to the client
+	fault                 fault
+	sentAt                int64 // when the request went to the server
+	lastC, lastS          int64 // last activity of the client and of the server
+	frontDrain, backDrain drain
+	headOut               int64 // bytes of heads sent to the client
 
 	firstByte int64 // when the request's first byte came
 	t         model.Timers
@@ -200,7 +200,8 @@ func (s *Stream) begin(f *loop.Fiber, c *Client, end mux.End) {
 	s.served, s.reused, s.headSent, s.logged, s.tunnel, s.redispatch, s.reqIn, s.bodyIn = false, false, false, false, false, false, false, false
 	s.retries, s.attempts, s.srvQueue, s.beQueue = 0, 0, 0, 0
 	s.replayable = false
-	s.sentAt, s.lastC, s.lastS, s.frontQ, s.backQ, s.headOut = 0, 0, 0, 0, 0, 0
+	s.sentAt, s.lastC, s.lastS, s.headOut = 0, 0, 0, 0
+	s.frontDrain, s.backDrain = drain{}, drain{}
 	s.pending.Reset()
 	c.Exchanges++
 	end.SetOwner(f)

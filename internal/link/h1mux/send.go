@@ -260,6 +260,9 @@ func (h *Conn) Drained() bool {
 	return h.c.WaitSent()
 }
 
+// Acked is how much the peer has acknowledged, in bytes.
+func (h *Conn) Acked() uint64 { return h.c.Acked() }
+
 // Flush hands pending bytes to the socket.
 func (h *Conn) Flush() {
 	if x := h.x; x != nil && x.pend != nil {

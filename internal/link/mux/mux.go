@@ -92,6 +92,9 @@ type End interface {
 	// Drained reports whether the kernel has taken everything; if not, the
 	// owner is woken when it has.
 	Drained() bool
+	// Acked is how much the peer has acknowledged since the connection began,
+	// in bytes; 0 where that is not known. It costs a system call.
+	Acked() uint64
 	// Flush hands what is queued to the socket; it goes out at the end of the
 	// loop's turn at the latest.
 	Flush()

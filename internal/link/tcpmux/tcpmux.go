@@ -108,6 +108,9 @@ func (t *Conn) Queued() int { return t.c.Queued() }
 // Drained reports whether everything queued was sent; if not, the owner is woken when it is.
 func (t *Conn) Drained() bool { return t.c.WaitSent() }
 
+// Acked is how much the peer has acknowledged, in bytes.
+func (t *Conn) Acked() uint64 { return t.c.Acked() }
+
 // Flush has nothing to do: the socket sends at the end of the loop's turn.
 func (t *Conn) Flush() {}
 

@@ -220,6 +220,8 @@ func (u *uring) Send(f *File, b *buf.Buf, notify bool) int {
 	f.pend |= OpSend
 	f.st &^= stBatch
 	if f.st&stFull != 0 {
+		// The peer reads slowly: what it takes is reported as it takes it, so that it does not look dead.
+		s.OpFlags &^= unix.MSG_WAITALL
 		u.owed++
 		return Pending
 	}
