@@ -136,30 +136,20 @@ func (s *Stream) backendRules() bool {
 
 // restrictNames applies option http-restrict-req-hdr-names.
 func (s *Stream) restrictNames(mode model.HdrNames) bool {
+	policy := h1.RestrictPreserve
 	switch mode {
 	case model.HdrNamesDelete:
-		s.req.DelFunc(func(f *msg.Field) bool { return !plainName(f.Name) })
+		policy = h1.RestrictDelete
 	case model.HdrNamesReject:
-		for i := range s.req.Fields {
-			if !plainName(s.req.Fields[i].Name) {
-				s.ended('P', 'R')
-				s.feStats().FailedRequests.Add(1)
-				s.answer(403)
-				return false
-			}
-		}
+		policy = h1.RestrictReject
 	}
-	return true
-}
-
-// plainName reports whether a name has letters, digits and hyphens only.
-func plainName(name []byte) bool {
-	for _, c := range name {
-		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' {
-			return false
-		}
+	if h1.RestrictNames(&s.req, policy) {
+		return true
 	}
-	return true
+	s.ended('P', 'R')
+	s.feStats().FailedRequests.Add(1)
+	s.answer(403)
+	return false
 }
 
 // bufferRequest waits until the whole body has arrived, or as much of it as a buffer holds.

@@ -7,6 +7,7 @@ import (
 	"weir/internal/base/buf"
 	"weir/internal/link/mux"
 	"weir/internal/model"
+	"weir/internal/wire/h1"
 	"weir/internal/wire/msg"
 )
 
@@ -160,7 +161,7 @@ func (s *Stream) responseFailed(err error) bool {
 
 // responseArrived judges a final head: a status that is to be retried, or one that nobody asked for.
 func (s *Stream) responseArrived() bool {
-	if s.res.Status == 101 && !(s.req.HasUpgrade && s.req.ConnUpgrade) {
+	if s.res.Status == 101 && !h1.SwitchOK(&s.req, &s.res, s.be.H1.Parse.Unsafe) {
 		s.fault = fault{status: 502, who: 'P', on: model.RetryJunk}
 		return false
 	}
