@@ -93,6 +93,7 @@ type Options struct {
 	BindName string
 	Unix     bool
 	UnixID   int
+	Nice     int
 	Gate     Gate
 	Sessions *session.Set
 }
@@ -163,7 +164,7 @@ func (w *Listener) admit() bool {
 
 func (w *Listener) open(fd int, peer netip.AddrPort) {
 	w.Front.Stats[w.l.ID()].Sessions.Add(1)
-	w.Sessions.Open(&session.Accepted{FD: fd, Peer: peer, Front: w.Front, BindName: w.BindName, Unix: w.Unix, UnixID: w.UnixID, Closed: w.closed})
+	w.Sessions.Open(&session.Accepted{FD: fd, Peer: peer, Front: w.Front, BindName: w.BindName, Unix: w.Unix, UnixID: w.UnixID, Nice: w.Nice, Closed: w.closed})
 }
 
 func (w *Listener) sessionClosed() {

@@ -75,6 +75,7 @@ type Session struct {
 	closed     func()
 	prev, next *Session
 	idle       bool
+	nice       int
 }
 
 // Accepted is what a listener knows of a new connection.
@@ -85,6 +86,7 @@ type Accepted struct {
 	BindName string
 	Unix     bool
 	UnixID   int
+	Nice     int    // above 0: the requests of others go first
 	Closed   func() // called once, when the session is over
 }
 
@@ -96,7 +98,7 @@ func (t *Set) Open(a *Accepted) {
 		Accepted: t.l.Now(), AcceptDate: t.l.Wall(), Upgrade: s.Upgrade, Broken: s.Broken,
 	}
 	s.Since = s.Accepted
-	s.closed = a.Closed
+	s.closed, s.nice = a.Closed, a.Nice
 	s.Sock = sock.Adopt(t.l, a.FD, a.Peer)
 	t.link(s)
 	if a.Front.Logs[t.l.ID()] != nil { // asked once the client has left, the kernel does not know any more
@@ -251,6 +253,9 @@ func (s *Session) late() {
 // run is the fiber of a session while streams are served.
 func run(f *loop.Fiber, arg any) {
 	s := arg.(*Session)
+	if s.nice > 0 {
+		f.Yield()
+	}
 	for s.set.shared.Serve(f, &s.Client, s.end) {
 		s.Since = s.set.l.Now()
 		if s.set.draining && !s.move() {

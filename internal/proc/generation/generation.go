@@ -85,7 +85,7 @@ func (g *Generation) start(loops []*loop.Loop, before *Generation) {
 			for _, want := range b.loops {
 				if want == id {
 					g.listeners[id] = append(g.listeners[id], listen.New(l, b.fd, listen.Options{
-						Front: b.front, BindName: bindName(b.conf), Unix: b.unix, UnixID: b.conf.ID, Gate: b.gate, Sessions: set,
+						Front: b.front, BindName: bindName(b.conf), Unix: b.unix, UnixID: b.conf.ID, Nice: b.conf.Nice, Gate: b.gate, Sessions: set,
 					}))
 				}
 			}
