@@ -202,14 +202,17 @@ func (e *epoll) Send(f *File, b *buf.Buf, notify bool) int {
 	if f.st&stWrite == 0 {
 		return e.wait(f, OpSend)
 	}
-	want, n := 0, 0
+	want, n, flags := 0, 0, 0
+	if f.Last {
+		flags = unix.MSG_MORE
+	}
 	for {
 		if b.Next() == nil {
 			want = b.Len()
-			n = sys.RawSend(int(f.Fd), b.Bytes(), 0)
+			n = sys.RawSend(int(f.Fd), b.Bytes(), flags)
 		} else {
 			_, want = e.vec.Fill(b)
-			n = sys.RawSendVec(int(f.Fd), e.vec, 0)
+			n = sys.RawSendVec(int(f.Fd), e.vec, flags)
 		}
 		e.stats.Sends.Inc()
 		if n != -int(unix.EINTR) {

@@ -217,6 +217,9 @@ func (u *uring) Send(f *File, b *buf.Buf, notify bool) int {
 	}
 	s.Fd, s.UserData = f.Fd, f.ud(OpSend)
 	s.OpFlags = unix.MSG_NOSIGNAL | unix.MSG_WAITALL
+	if f.Last {
+		s.OpFlags |= unix.MSG_MORE
+	}
 	f.pend |= OpSend
 	f.st &^= stBatch
 	if f.st&stFull != 0 {

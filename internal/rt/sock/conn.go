@@ -315,6 +315,7 @@ func (c *Conn) flush() {
 	if c.fl&(flConnecting|flClosed) != 0 || c.file.Pending()&poll.OpSend != 0 {
 		return
 	}
+	c.file.Last = c.fl&(flShut|flClosing) != 0
 	for c.tx.Len() > 0 {
 		n := c.e.p.Send(&c.file, c.tx.Front(), c.fl&(flWaitRoom|flWaitSent|flShut|flClosing) != 0)
 		if n == poll.Pending {
