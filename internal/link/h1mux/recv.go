@@ -31,7 +31,7 @@ func (h *Conn) RecvHead(m *msg.Message) (bool, error) {
 				return true, nil
 			}
 		}
-		b, err := h.c.Recv(buf.Std)
+		b, err := h.receive(buf.Std)
 		switch {
 		case b != nil:
 			if err := h.append(b); err != nil {
@@ -92,15 +92,25 @@ func (h *Conn) headDone(x *exchange, m *msg.Message, n int) {
 	}
 }
 
+// receive returns what follows in: what did not fit it earlier, or new input.
+func (h *Conn) receive(class buf.Class) (*buf.Buf, error) {
+	if b := h.more; b != nil {
+		h.more = nil
+		return b, nil
+	}
+	b, err := h.c.Recv(class)
+	if b != nil {
+		h.full = len(b.Space()) == 0
+	}
+	return b, err
+}
+
 // append adds b behind the input that is not consumed yet, keeping a head or a
 // chunk's framing in one piece.
 func (h *Conn) append(b *buf.Buf) error {
 	if h.in == nil {
 		h.in = b
 		return nil
-	}
-	if h.more != nil {
-		return mux.ErrNoBuffer // both buffers are full: nothing we read is that long
 	}
 	if len(h.in.Space()) < b.Len() && h.in.R > 0 {
 		// What lies before R belongs to somebody else or is consumed: move to a buffer of our own.
@@ -196,10 +206,9 @@ func (h *Conn) recvChunked(x *exchange) (*buf.Buf, error) {
 				continue
 			}
 		}
-		b, err := h.c.Recv(h.class())
+		b, err := h.receive(h.class())
 		switch {
 		case b != nil:
-			h.full = len(b.Space()) == 0
 			if err := h.append(b); err != nil {
 				return nil, err
 			}

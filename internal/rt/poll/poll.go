@@ -66,7 +66,7 @@ type Handler interface {
 
 // File is the poller's view of one descriptor; it lives inside the object that handles it. The zero value is detached.
 type File struct {
-	H    Handler
+	H Handler
 	// Last: the end of the stream follows what is sent now; its last packet waits a moment so that both travel in one.
 	Last bool
 	next *File // in a waiting list of the poller
