@@ -134,9 +134,6 @@ func (x *exchange) readHead() error {
 	return nil
 }
 
-// field returns the values of a field, joined by " & ".
-func (x *exchange) field(name string) string { return fieldOf(x.head, name) }
-
 func fieldOf(head, name string) string {
 	var all []string
 	for _, text := range strings.Split(head, "\r\n")[1:] {
@@ -263,13 +260,6 @@ func (o *origin) opened() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return len(o.open)
-}
-
-// accepted is the number of connections so far.
-func (o *origin) accepted() int {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.conns
 }
 
 // isOpen tells whether a connection, by number, is still open.
