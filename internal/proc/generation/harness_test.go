@@ -51,7 +51,11 @@ func startProcess(t *testing.T, k poll.Kind, threads int, text string) *process 
 	if err := p.Start(g); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { p.Stop(); p.wait(p.Done(), "the process to end") })
+	t.Cleanup(func() {
+		p.Stop()
+		p.wait(p.Done(), "the process to end")
+		p.exited.Wait() // loops say their last words
+	})
 	return p
 }
 
