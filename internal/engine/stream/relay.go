@@ -37,7 +37,11 @@ const turnBytes = 1 << 20
 
 // pump moves what can be moved in one direction without waiting.
 func (s *Stream) pump(w *flow) (moved int) {
-	w.blocked = false
+	if w.blocked {
+		// Nothing was expected of the sender while its data could not be passed on: it has its full time again.
+		w.blocked = false
+		s.rested(w)
+	}
 	if w.pipe != nil {
 		if moved = s.splice(w); w.pipe != nil || w.done {
 			return moved
@@ -73,6 +77,15 @@ func (s *Stream) pump(w *flow) (moved int) {
 		s.touch(w)
 	}
 	return moved
+}
+
+// rested gives the sender of a flow its full time.
+func (s *Stream) rested(w *flow) {
+	if w == &s.up {
+		s.lastC = s.l.Now()
+	} else {
+		s.lastS = s.l.Now()
+	}
 }
 
 // touch notes activity. A side that sends is active; so is one that takes data, unless directions count separately.
