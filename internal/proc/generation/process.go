@@ -176,8 +176,19 @@ func (p *Process) end() {
 	for _, l := range p.loops {
 		l.Stop()
 	}
-	close(p.done)
+	go func() { // what the last streams have queued goes out before the process may end
+		ended := make(chan struct{})
+		go func() { p.exited.Wait(); close(ended) }()
+		select {
+		case <-ended:
+		case <-time.After(lastWords):
+		}
+		close(p.done)
+	}()
 }
+
+// lastWords bounds the wait for loops that are told to end.
+const lastWords = 2 * time.Second
 
 // Bind opens the sockets of g.
 func (p *Process) Bind(g *Generation) *diag.List { return g.Bind() }
