@@ -268,6 +268,15 @@ func TestAdvisory23InterimAnswerAndNoMore(t *testing.T) {
 			c.Close()
 			s.p.wantLog(c.port, "502 SH--|-1 SH--")
 		}
+		// Endless ones end too.
+		s.o.once("/y", func(x *exchange) {
+			for range 2000 {
+				x.send("HTTP/1.1 103 Early\r\nA: " + strings.Repeat("a", 1000) + "\r\n\r\n")
+			}
+			x.Close()
+		})
+		c := s.p.dial("l").send("GET /y HTTP/1.1\r\nHost: a\r\n\r\n")
+		c.rest()
 	})
 }
 

@@ -2,6 +2,7 @@ package robust
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -48,7 +49,7 @@ func TestAdvisory131SlowHead(t *testing.T) {
 }
 
 func TestAdvisory131SlowBody(t *testing.T) {
-	advisory(t, parts{"DEFAULTS": "timeout client 300ms\n\ttimeout http-request 300ms"}, func(s *scene) {
+	advisory(t, parts{"DEFAULTS": "timeout client 800ms\n\ttimeout http-request 800ms"}, func(s *scene) {
 		// A body that comes slowly is no attack as long as it comes; one that stops is.
 		used := s.remember("/x", echo)
 		for _, head := range []string{"Content-Length: 1000", "Transfer-Encoding: chunked"} {
@@ -67,7 +68,7 @@ func TestAdvisory131SlowBody(t *testing.T) {
 		}
 		c := s.p.dial("l").send("POST /y HTTP/1.1\r\nHost: a\r\nContent-Length: 20\r\n\r\n")
 		go func() {
-			tick := time.NewTicker(50 * time.Millisecond)
+			tick := time.NewTicker(100 * time.Millisecond)
 			defer tick.Stop()
 			for range 20 {
 				<-tick.C
@@ -116,7 +117,7 @@ func TestAdvisory131ManySlowConnections(t *testing.T) {
 }
 
 func TestSlowReader(t *testing.T) {
-	advisory(t, parts{"DEFAULTS": "timeout client 400ms"}, func(s *scene) {
+	advisory(t, parts{"DEFAULTS": "timeout client 1s"}, func(s *scene) {
 		s.o.once("/big", func(x *exchange) {
 			x.send("HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n")
 			part := strings.Repeat("x", 1<<20)
@@ -197,7 +198,10 @@ func TestServersThatMisbehave(t *testing.T) {
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			advisory(t, parts{"DEFAULTS": "timeout server 400ms\n\ttimeout client 2s"}, func(s *scene) {
-				s.o.hangUp() // a kept connection that ends just then has rules of its own
+				// A kept connection that ends just then has rules of its own: there shall be none.
+				if !s.o.retire() {
+					s.Error("a connection that the server has closed is kept")
+				}
 				used := s.remember("/x", m.do)
 				request := m.request
 				if request == "" {
@@ -276,5 +280,30 @@ func TestManyAtOnce(t *testing.T) {
 			})
 		}
 		group.Wait()
+	})
+}
+
+// TestPausedLongerThanTheServersTimeout lets a client read nothing for longer than "timeout server": while its data waits
+// here, nothing is expected of the server, and it has its full time again afterwards.
+func TestPausedLongerThanTheServersTimeout(t *testing.T) {
+	const size = 10 << 20
+	advisory(t, parts{"DEFAULTS": "timeout server 1s\n\ttimeout client 20s"}, func(s *scene) {
+		answer := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", size) + strings.Repeat("x", size)
+		s.o.once("/big", func(x *exchange) {
+			x.SetWriteDeadline(time.Now().Add(3 * bound))
+			io.WriteString(x.Conn, answer)
+		})
+		clients := make([]*client, 6)
+		for i := range clients {
+			clients[i] = s.p.dial("l").send("GET /big HTTP/1.1\r\nHost: a\r\n\r\n")
+		}
+		<-time.After(3 * time.Second)
+		for _, c := range clients {
+			a, err := c.answer("GET")
+			if err != nil || len(a.body) != size {
+				s.Errorf("%d bytes of %d: %v", len(a.body), size, err)
+			}
+			s.p.wantLog(c.port, "200 ----")
+		}
 	})
 }

@@ -293,3 +293,13 @@ func (x *exchange) reset() {
 	x.Conn.(*net.TCPConn).SetLinger(0)
 	x.Close()
 }
+
+// retire ends the sending side of all connections, which rest, and waits until the other side has closed them.
+func (o *origin) retire() bool {
+	o.mu.Lock()
+	for x := range o.open {
+		x.Conn.(*net.TCPConn).CloseWrite()
+	}
+	o.mu.Unlock()
+	return wait.Until(bound, func() bool { return o.opened() == 0 })
+}

@@ -109,6 +109,6 @@ func (s *scene) cutOff(used <-chan int) {
 			s.Errorf("server connection %d is kept", conn)
 		}
 	default:
-		s.Error("the origin was not asked")
+		s.Errorf("the origin was not asked; it got %.200q", s.o.received())
 	}
 }

@@ -36,6 +36,7 @@ type proxy struct {
 	base   figures
 	loops  int
 	busy   bool // many connections at once
+	large  bool // so many that the pools keep more than maxGrowth afterwards
 
 	mu      sync.Mutex
 	clients []net.Conn
