@@ -19,6 +19,11 @@ type Config struct {
 	Env []string
 	// ZeroWarning tells that warnings count as errors (-dW, zero-warning).
 	ZeroWarning bool
+	// ProcVars are the variables of the process scope; the keeper hands them from generation to generation.
+	ProcVars *ProcVars
+	// Run is set when the generation is built.
+	Run   Runner
+	Slots Slots
 }
 
 // Frontend returns the proxy of that name which has a frontend side, or nil.

@@ -238,6 +238,7 @@ type Proxy struct {
 
 	Log   LogConfig
 	Slots Slots
+	Run   ProxyState // set when the generation is built
 }
 
 // IsFrontend reports whether p accepts connections.

@@ -75,6 +75,8 @@ type Server struct {
 	Redir          string
 	Cookie         string // accepted for logs and later persistence; see kw
 	Slots          Slots
+	Proxy          *Proxy      // the section it stands in
+	Run            ServerState // set when the generation is built
 }
 
 // Source is a "source" line: the local address of outgoing connections.
