@@ -22,13 +22,13 @@ const order = `
 data:   docs/compat
 base:   ascii < assert < units < addr < diag < registry < counter < buf
 rt:     clock < sys < poll < loop < sock < offload
-wire:   msg < { h1 syslog proxyproto } < h1/corpus
+wire:   msg < { h1 syslog proxyproto clienthello } < h1/corpus
 link:   mux < { tcpmux h1mux }
 model:  .
-lang:   config < cond < logfmt
+lang:   config < { sample regex } < vars < pattern < logfmt < acl < rule < eval
 engine: stats < queue < server < balance < backend < frontend < stream < session < listen
 feat:   { * }
-kw:     guid < { * } < .
+kw:     guid < errors < { * } < .
 all:    .
 proc:   { args limits sandbox signals } < keeper < generation < { * } < boot
 cmd:    weir
@@ -112,7 +112,7 @@ func short(path string) (name string, ok bool) {
 		return "data/docs/compat", true
 	case strings.HasPrefix(path, "cmd/"):
 		return path, true
-	case path == "internal/lint", !strings.HasPrefix(path, "internal/"):
+	case path == "internal/lint", path == "internal/lang/sample/sampletest", !strings.HasPrefix(path, "internal/"):
 		return path, false
 	}
 	return strings.TrimPrefix(path, "internal/"), true

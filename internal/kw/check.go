@@ -118,6 +118,9 @@ func checkSwitching(p *config.Parser) {
 			}
 		}
 		for _, r := range px.Switch {
+			if r.Name != nil {
+				continue // known when it is needed
+			}
 			checkTarget(p, px, r.Backend, "use_backend", r.Pos)
 		}
 	}

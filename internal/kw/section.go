@@ -5,8 +5,9 @@ import (
 	"slices"
 
 	"weir/internal/kw/server"
-	"weir/internal/lang/cond"
+	"weir/internal/lang/acl"
 	"weir/internal/lang/config"
+	"weir/internal/lang/rule"
 	"weir/internal/model"
 )
 
@@ -32,15 +33,17 @@ func newConfig() *model.Config {
 			UnixBind: model.UnixBind{PermMode: -1, UID: -1, GID: -1},
 		},
 		HTTPErrors: make(map[string]*model.HTTPErrors),
+		ProcVars:   new(model.ProcVars),
 	}
 }
 
 // openProxy makes the object of a defaults, frontend, backend or listen
 // section. A section with a faulty first line gets one that nothing refers to.
 func openProxy(p *config.Parser, h *config.ProxyHeader) any {
-	var px *model.Proxy
+	var px, heir *model.Proxy
 	if from, ok := h.From.(*model.Proxy); ok && from != nil {
 		px = inherit(from)
+		heir = from
 	} else {
 		px = newProxy()
 	}
@@ -59,6 +62,9 @@ func openProxy(p *config.Parser, h *config.ProxyHeader) any {
 	if h.Valid && px.Sides != model.SideDefaults {
 		cfg := root(p)
 		cfg.Proxies = append(cfg.Proxies, px)
+	}
+	if heir != nil && p.Diags().Errors() == 0 {
+		takeOver(p, px, heir)
 	}
 	return px
 }
@@ -82,7 +88,7 @@ func inherit(d *model.Proxy) *model.Proxy {
 	p := new(model.Proxy)
 	*p = *d
 	p.ID, p.GUID, p.Description = 0, "", ""
-	p.Binds, p.Servers, p.Switch, p.MonitorFail = nil, nil, nil, nil
+	p.Binds, p.Servers, p.Switch, p.MonitorFail, p.UseServer = nil, nil, nil, nil, nil
 	p.DefaultServer = d.DefaultServer.Clone()
 	p.Source = d.Source.Clone()
 	p.Balance.Args = slices.Clone(d.Balance.Args)
@@ -94,6 +100,41 @@ func inherit(d *model.Proxy) *model.Proxy {
 	}
 	p.Log = d.Log.Clone()
 	p.Slots = d.Slots.Clone()
-	cond.ACLsOf.Set(&p.Slots, nil)
+	acl.Key.Set(&p.Slots, nil)
+	rule.Key.Set(&p.Slots, nil)
+	p.Inherit = nil
+	p.Captures.Req, p.Captures.Res = slices.Clone(d.Captures.Req), slices.Clone(d.Captures.Res)
 	return p
+}
+
+// mayTakeRules reports whether p may take over the rules of a defaults section: they are for frontends or for backends.
+func mayTakeRules(c *config.Parser, p, d *model.Proxy) bool {
+	switch {
+	case p.Sides&model.SideDefaults != 0:
+		return true
+	case p.IsFrontend() && p.IsBackend():
+		c.Errorf(p.Pos, "a listen section cannot use the defaults section '%s', which has rules: they are for frontends or for backends.", d.Name)
+		return false
+	case d.RuledSides&^p.Sides != 0:
+		c.Errorf(p.Pos, "the defaults section '%s' has rules, so that frontends and backends cannot both use it.", d.Name)
+		return false
+	}
+	d.RuledSides |= p.Sides
+	return true
+}
+
+// takeOver reads the lines of a defaults section again that mean the proxy they run in: rules, their ACLs, formats. The names
+// of those ACLs stay in the defaults section.
+func takeOver(c *config.Parser, p, d *model.Proxy) {
+	p.HasRules, p.RuledSides = d.HasRules, 0
+	if d.HasRules && !mayTakeRules(c, p, d) {
+		return
+	}
+	p.Inherit = slices.Clone(d.Inherit)
+	for _, again := range d.Inherit {
+		again(p)
+	}
+	if p.Sides&model.SideDefaults == 0 {
+		acl.Key.Set(&p.Slots, nil)
+	}
 }

@@ -101,6 +101,7 @@ type Tune struct {
 	DisableZeroCopyForwarding              bool
 	MemoryHotSize                          int
 	FailAlloc                              int // percent of allocations made to fail
+	Vars                                   VarLimits
 }
 
 // Defaults of the tune settings that the engine needs (manual 3.2).

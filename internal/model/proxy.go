@@ -1,6 +1,10 @@
 package model
 
-import "time"
+import (
+	"time"
+
+	"weir/internal/wire/msg"
+)
 
 // Side tells which sides a proxy has.
 type Side uint8
@@ -158,21 +162,62 @@ type Keepalive struct {
 // SwitchRule is one use_backend line.
 type SwitchRule struct {
 	Pos     Position
-	Backend string
+	Backend string     // the name; with Name it is the text of the format
+	Name    Format     // nil: Backend is a constant
 	Cond    *Condition // nil: always
+}
+
+// ServerRule is one use-server line.
+type ServerRule struct {
+	Pos    Position
+	Server *Server // set by the check stage; nil with Name
+	Text   string  // as written
+	Name   Format  // nil: a constant
+	Cond   *Condition
+}
+
+// Captures are what a frontend's requests and responses leave for the log and for later rules (manual 8.7, 8.8).
+type Captures struct {
+	Req, Res []Capture // the slots of each side, in order of declaration
+	Cookie   CookieCapture
+}
+
+// Capture is one capture slot.
+type Capture struct {
+	Header string // captured by itself (capture request header); "": filled by rules (declare capture)
+	Len    int    // longest value in bytes; longer ones are cut
+}
+
+// CookieCapture is "capture cookie".
+type CookieCapture struct {
+	Name   string // "": none
+	Prefix bool   // Name is the beginning of the cookie's name
+	Len    int
+}
+
+// Format is a compiled log format: text with the values of expressions in it (manual 8.2.6).
+type Format interface {
+	// Append appends the text to dst, as headers and names need it.
+	Append(dst []byte, tx *Txn) []byte
 }
 
 // Condition is "if ..." or "unless ...".
 type Condition struct {
 	Pos    Position
 	Unless bool
-	Expr   Predicate
+	Test   Test
 }
 
-// Predicate is a compiled condition.
-type Predicate interface {
-	// Match evaluates the predicate on a transaction.
-	Match(t Transaction) bool
+// Match evaluates c, negation included; nil always passes.
+func (c *Condition) Match(tx *Txn) Verdict {
+	if c == nil {
+		return Pass
+	}
+	v := c.Test.Match(tx)
+	if c.Unless {
+		v = v.Not()
+	}
+	return v
 }
 
 // Balance is the "balance" line.
@@ -219,6 +264,12 @@ type Proxy struct {
 	DefaultBackend    string
 	DefaultBackendPos Position
 	Switch            []*SwitchRule
+	UseServer         []*ServerRule
+	// ForcePersist and IgnorePersist are conditions on persistence, for the features that offer it.
+	ForcePersist, IgnorePersist []*Condition
+	Captures                    Captures
+	UniqueID                    Format // unique-id-format; nil: none
+	UniqueIDHeader              string // unique-id-header
 
 	// Backend side.
 	Servers           []*Server
@@ -230,7 +281,8 @@ type Proxy struct {
 	Redispatch        int // option redispatch interval; 0: off
 	Reuse             Reuse
 	Source            *Source
-	MaxKeepAliveQueue int // -1: no limit
+	MaxKeepAliveQueue int    // -1: no limit
+	SendNameHeader    string // http-send-name-header
 
 	Errors map[int]*ErrorPage // by status
 	// ErrorSections are "errorfiles NAME [codes]" lines, resolved by the check stage.
@@ -239,6 +291,12 @@ type Proxy struct {
 	Log   LogConfig
 	Slots Slots
 	Run   ProxyState // set when the generation is built
+	// Inherit are lines of a defaults section that are read again for each proxy that takes them over: rules and formats,
+	// whose expressions mean the proxy they run in.
+	Inherit []func(*Proxy)
+	// HasRules: a defaults section has rules; RuledSides are the sides of the proxies that took them over.
+	HasRules   bool
+	RuledSides Side
 }
 
 // IsFrontend reports whether p accepts connections.
@@ -249,6 +307,12 @@ func (p Proxy) IsBackend() bool { return p.Sides&SideBackend != 0 }
 
 // Has reports whether all options of o are set.
 func (p *Proxy) Has(o Option) bool { return p.Opt&o == o }
+
+// PageFiller makes the variable parts of an answer.
+type PageFiller interface {
+	// Fill adds fields to m and returns the body, which may lie in the scratch memory; false when a part has no value.
+	Fill(tx *Txn, m *msg.Message) (body []byte, ok bool)
+}
 
 // ErrorSection is one "errorfiles" line.
 type ErrorSection struct {
@@ -274,6 +338,10 @@ type ErrorPage struct {
 	Reason string      // reason phrase; "": the usual one of Code
 	HTTP10 bool        // its status line says HTTP/1.0
 	Fields [][2]string // header fields in order, names in lower case, without content-length
+	// Fill, when set, makes the fields (besides those above) and the body at run time; Body is not used then.
+	Fill PageFiller
+	// FillAfter: what Fill adds stands behind the fields above; it keeps the body.
+	FillAfter bool
 	// LengthAt is where content-length goes: before the field of that index,
 	// at the end for len(Fields); -1: there is none, as in a file without one.
 	LengthAt int

@@ -86,20 +86,30 @@ func (s *Scratch) Alloc(n int) []byte {
 	return b
 }
 
-// Grab returns an empty slice with room for Limit bytes to append to. Keep must follow before any other use of s.
+// Grab returns an empty slice with room for Limit bytes to append to, and reserves that room: other pieces may be taken, and
+// released, until Keep says how much of it is wanted.
 func (s *Scratch) Grab() []byte {
-	s.room(s.Limit())
+	n := s.Limit()
+	s.room(n)
 	c := s.chunks[len(s.chunks)-1]
-	return c[s.off : s.off : s.off+s.Limit()]
+	b := c[s.off : s.off : s.off+n]
+	s.off += n
+	return b
 }
 
-// Keep takes back what Grab lent, with what was appended. It reports false when that is above the limit: the value does
-// not exist then.
+// Keep takes back what Grab lent, with what was appended, and frees the rest of the room when nothing was taken after it. It
+// reports false when more was appended than fits: the value does not exist then.
 func (s *Scratch) Keep(b []byte) ([]byte, bool) {
-	if len(b) > s.Limit() {
+	n := s.Limit()
+	k := len(s.chunks)
+	if k > 0 && s.off >= n && cap(b) > 0 {
+		if c := s.chunks[k-1]; &c[s.off-n] == &b[:1][0] { // still the last piece
+			s.off += len(b) - n
+		}
+	}
+	if len(b) > n {
 		return nil, false
 	}
-	s.off += len(b)
 	return b[:len(b):len(b)], true
 }
 

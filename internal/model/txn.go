@@ -32,7 +32,25 @@ type Txn struct {
 
 	Scratch Scratch
 	Vars    VarScopes
+
+	vals  [4]Value
+	depth int
 }
+
+// Value lends a value for the time of an evaluation, which may hold others; Done gives the last one back. Values of the
+// caller's own would move to the heap.
+func (t *Txn) Value() *Value {
+	t.depth++
+	if t.depth <= len(t.vals) {
+		v := &t.vals[t.depth-1]
+		*v = Value{}
+		return v
+	}
+	return new(Value)
+}
+
+// Done gives the last value back that Value lent.
+func (t *Txn) Done() { t.depth-- }
 
 // Stream is what the expression language may ask of the engine. Where the
 // thing asked for does not exist (no server chosen, no response yet), zero
@@ -87,15 +105,30 @@ type Stream interface {
 	Priority() (class, offset int)
 	// Bytes counts data received from the client (DirReq) or the server.
 	Bytes(d Dir) (in, out int64)
+
+	// Process is what the stream runs in, never nil.
+	Process() Runner
+	// Listener is the socket that the client came through, nil without one.
+	Listener() ListenerState
+	// Thread numbers the loop that runs the stream, from 0, and its group.
+	Thread() (thread, group int)
+	// Serial numbers the streams of the process from 0 on; it may wrap.
+	Serial() uint32
+	// MaxRetries is how many attempts to connect may be repeated, 0 while the stream has no backend with servers.
+	MaxRetries() int
+	// WaitingRule tells the rule that was waiting for data or time when an error or a timeout ended its set.
+	WaitingRule() (pos Position, ok bool)
+	// Aborted: the sender of a direction went away before its message was complete.
+	Aborted(d Dir) bool
 }
 
 // ConnState describes a connection.
 type ConnState interface {
 	Local() netip.AddrPort
 	Peer() netip.AddrPort
-	// HTTPMajor is 1, 2 or 3; 1 for TCP as well.
+	// HTTPMajor is 1, 2 or 3; 0 when the connection does not carry HTTP.
 	HTTPMajor() int
-	// Streams is how many streams the connection has carried at once.
+	// Streams is how many streams are on the connection; 0 while its protocol is not known yet.
 	Streams() int
 	// Reused: the connection served other requests before.
 	Reused() bool
@@ -106,6 +139,28 @@ type ConnState interface {
 	ErrCode() int
 	ErrText() string
 	Accepted() time.Time
+	// Glitches counts small anomalies of the protocol.
+	Glitches() int
+	// StreamLimit is how many streams the connection may carry at once; 1 for TCP and HTTP/1, 0 while its protocol is not
+	// known yet.
+	StreamLimit() int
+	// SavedSYN is the packet that began the connection, as the kernel has kept it (bind option tcp-ss): empty when it kept
+	// none, false for another protocol than TCP.
+	SavedSYN() ([]byte, bool)
+}
+
+// NumberedStream is what the ConnState of a protocol with numbered streams offers besides, for the stream that asks.
+type NumberedStream interface {
+	StreamID() int64
+	// ResetCode is the reason that the peer gave when it reset the stream; false while it did not.
+	ResetCode() (int64, bool)
+}
+
+// ListenerState is the run-time side of a listening socket.
+type ListenerState interface {
+	ID() int      // "id", or the one given automatically
+	Name() string // "name", "" without
+	Conns() int64 // connections
 }
 
 // TCPInfo is what the kernel knows of a TCP connection.
@@ -129,6 +184,7 @@ const (
 	TimeoutHTTPKeepAlive
 	TimeoutClientFin
 	TimeoutServerFin
+	NumTimeouts
 )
 
 // ProxyState is the run-time side of a proxy: Proxy.Run.
@@ -141,7 +197,7 @@ type ProxyState interface {
 	FrontReqRate() int64
 	BackConns() int64
 	BackRate() int64
-	// Queued counts streams that wait for any server of the backend.
+	// Queued counts streams that wait for the backend, in its own queue or in that of a server.
 	Queued() int64
 	// Usable counts servers that can take traffic.
 	Usable() int
@@ -153,7 +209,12 @@ type ServerState interface {
 	Queued() int64 // streams that wait for this server
 	Rate() int64   // sessions a second
 	Usable() bool  // it can take traffic
+	// Up: it is neither down nor in maintenance; it may be drained or have no weight.
+	Up() bool
+	// MaxConn is how many streams it may serve now, with minconn taken into account; 0: no limit.
+	MaxConn() int64
 	Weight() (current, initial int)
+	UserWeight() int          // as last set by a user, before a slow start
 	Idle() (used, idle int64) // connections in use and at rest
 }
 
@@ -162,6 +223,10 @@ type Runner interface {
 	ActConn() int64
 	Stopping() bool
 	NbThread() int
+	Hostname() string
+	Uptime() time.Duration
+	// IsLocal asks the system whether an address is one of its own.
+	IsLocal(a netip.Addr) bool
 }
 
 // Verdict is the outcome of a condition.

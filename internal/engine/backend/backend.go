@@ -9,6 +9,7 @@ import (
 	"weir/internal/engine/queue"
 	"weir/internal/engine/server"
 	"weir/internal/engine/stats"
+	"weir/internal/lang/rule"
 	"weir/internal/link/h1mux"
 	"weir/internal/model"
 )
@@ -25,6 +26,7 @@ type Backend struct {
 	H1      *h1mux.Options // for connections to servers
 
 	ForwardFor, OriginalTo Forward
+	Rules                  *rule.Sets // never nil
 
 	active, backup balance.Algorithm
 	backups        []*server.Server

@@ -7,6 +7,7 @@ import (
 
 	"weir/internal/engine/backend"
 	"weir/internal/engine/stats"
+	"weir/internal/lang/rule"
 	"weir/internal/link/h1mux"
 	"weir/internal/model"
 )
@@ -22,10 +23,13 @@ type Frontend struct {
 	Logs  []model.LogEmitter // by loop; nil entries: nothing is logged
 	H1    *h1mux.Options     // for connections of clients
 
-	MaxConn    int // from the configuration or the process
-	LogURI     int // tune.http.logurl
+	MaxConn    int            // from the configuration or the process
+	LogURI     int            // tune.http.logurl
+	LogNeeds   model.LogNeeds // what the log's formats ask for
+	LogCount   atomic.Uint32  // lines written
 	Default    *backend.Backend
-	Rules      []SwitchRule
+	Switch     []SwitchRule
+	Rules      *rule.Sets // never nil
 	ForwardFor backend.Forward
 	OriginalTo backend.Forward
 	Backends   func(name string) *backend.Backend
@@ -37,22 +41,35 @@ type Frontend struct {
 type SwitchRule struct {
 	Cond *model.Condition
 	To   *backend.Backend
+	Name model.Format // names the backend at run time; nil: To
 }
 
 // Choose returns the backend for a transaction: the first use_backend rule that matches, the default one, or nil.
-func (f *Frontend) Choose(t model.Transaction) *backend.Backend {
-	for i := range f.Rules {
-		if r := &f.Rules[i]; Holds(r.Cond, t) {
+func (f *Frontend) Choose(t *model.Txn) *backend.Backend {
+	for i := range f.Switch {
+		r := &f.Switch[i]
+		if !Holds(r.Cond, t) {
+			continue
+		}
+		if r.Name == nil {
 			return r.To
 		}
+		mark := t.Scratch.Mark()
+		name := r.Name.Append(t.Scratch.Grab(), t)
+		b := f.Backends(string(name))
+		t.Scratch.Release(mark)
+		if b != nil { // an unknown name leads to the default backend
+			return b
+		}
+		break
 	}
 	return f.Default
 }
 
 // MayUse reports whether some rule leads to b.
 func (f *Frontend) MayUse(b *backend.Backend) bool {
-	for i := range f.Rules {
-		if f.Rules[i].To == b {
+	for i := range f.Switch {
+		if f.Switch[i].To == b || f.Switch[i].Name != nil {
 			return true
 		}
 	}
@@ -60,6 +77,4 @@ func (f *Frontend) MayUse(b *backend.Backend) bool {
 }
 
 // Holds evaluates a condition; no condition holds.
-func Holds(c *model.Condition, t model.Transaction) bool {
-	return c == nil || c.Expr.Match(t) != c.Unless
-}
+func Holds(c *model.Condition, t *model.Txn) bool { return c == nil || c.Match(t) == model.Pass }

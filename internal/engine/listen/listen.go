@@ -13,6 +13,7 @@ import (
 	"weir/internal/engine/frontend"
 	"weir/internal/engine/session"
 	"weir/internal/engine/stats"
+	"weir/internal/model"
 	"weir/internal/rt/loop"
 	"weir/internal/rt/sock"
 )
@@ -96,6 +97,7 @@ type Options struct {
 	Nice     int
 	Gate     Gate
 	Sessions *session.Set
+	State    model.ListenerState
 }
 
 // Listener accepts on one socket for one loop.
@@ -164,7 +166,7 @@ func (w *Listener) admit() bool {
 
 func (w *Listener) open(fd int, peer netip.AddrPort) {
 	w.Front.Stats[w.l.ID()].Sessions.Add(1)
-	w.Sessions.Open(&session.Accepted{FD: fd, Peer: peer, Front: w.Front, BindName: w.BindName, Unix: w.Unix, UnixID: w.UnixID, Nice: w.Nice, Closed: w.closed})
+	w.Sessions.Open(&session.Accepted{FD: fd, Peer: peer, Front: w.Front, BindName: w.BindName, Unix: w.Unix, UnixID: w.UnixID, Nice: w.Nice, State: w.State, Closed: w.closed})
 }
 
 func (w *Listener) sessionClosed() {

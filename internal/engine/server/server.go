@@ -110,6 +110,7 @@ func (s *Server) Release() {
 // Conn is one connection to a server.
 type Conn struct {
 	mux.End
+	Sock   *sock.Conn
 	Srv    *Server
 	Source netip.AddrPort // the source address it was opened with; zero when the system chose
 	Uses   int            // exchanges started on it

@@ -6,10 +6,12 @@ import (
 	"net/netip"
 	"time"
 
+	"weir/internal/base/buf"
 	"weir/internal/engine/backend"
 	"weir/internal/engine/frontend"
 	"weir/internal/engine/stats"
 	"weir/internal/engine/stream"
+	"weir/internal/lang/rule"
 	"weir/internal/link/h1mux"
 	"weir/internal/link/mux"
 	"weir/internal/link/tcpmux"
@@ -43,8 +45,8 @@ func NewSet(l *loop.Loop, active *stats.Gauge) *Set {
 	return s
 }
 
-// NoSplice keeps streams from moving data inside the kernel (global, "nosplice").
-func (t *Set) NoSplice(v bool) { t.shared.NoSplice = v }
+// Configure tells what the sessions run under.
+func (t *Set) Configure(cfg *model.Config) { t.shared.Configure(cfg) }
 
 func (t *Set) serverEnd(be *backend.Backend, c *sock.Conn) mux.End {
 	if be.Conf.Mode == model.ModeHTTP {
@@ -86,15 +88,17 @@ type Accepted struct {
 	BindName string
 	Unix     bool
 	UnixID   int
-	Nice     int    // above 0: the requests of others go first
+	Nice     int // above 0: the requests of others go first
+	State    model.ListenerState
 	Closed   func() // called once, when the session is over
 }
 
 // Open begins a session.
 func (t *Set) Open(a *Accepted) {
 	s := t.get()
+	vars := s.Vars // keeps its memory
 	s.Client = stream.Client{
-		Front: a.Front, BindName: a.BindName, Unix: a.Unix, UnixID: a.UnixID,
+		Vars: vars, Front: a.Front, Listener: a.State, BindName: a.BindName, Unix: a.Unix, UnixID: a.UnixID,
 		Accepted: t.l.Now(), AcceptDate: t.l.Wall(), Upgrade: s.Upgrade, Broken: s.Broken,
 	}
 	s.Since = s.Accepted
@@ -103,14 +107,14 @@ func (t *Set) Open(a *Accepted) {
 	t.link(s)
 	if a.Front.Logs[t.l.ID()] != nil { // asked once the client has left, the kernel does not know any more
 		s.Sock.Peer()
-		if a.Front.Conf.Log.Format == model.LogDefault {
+		if a.Front.LogNeeds&(model.LogLocal|model.LogExpr) != 0 {
 			s.Sock.Local()
 		}
 	}
 	if a.Front.Conf.Mode != model.ModeHTTP {
 		s.tcp.Init(s.Sock)
 		s.end = &s.tcp
-		t.l.Start(run, s)
+		s.begin()
 		return
 	}
 	if a.Front.Conf.Has(model.OptTCPSmartAccept) {
@@ -119,7 +123,33 @@ func (t *Set) Open(a *Accepted) {
 	s.HTTP = true
 	s.h1.Init(t.l, s.Sock, h1mux.Server, a.Front.H1, &t.h1)
 	s.end = &s.h1
-	s.rest()
+	s.begin()
+}
+
+// begin lets the session's own rules look at it, if there are any, then serves it.
+func (s *Session) begin() {
+	r := s.Front.Rules
+	switch {
+	case len(r.Of[rule.TCPConnection]) > 0 || len(r.Of[rule.TCPSession]) > 0:
+		s.set.l.Start(admit, s)
+	case s.HTTP:
+		s.rest()
+	default:
+		s.set.l.Start(run, s)
+	}
+}
+
+// admit is the fiber of a new session whose frontend has rules for connections.
+func admit(f *loop.Fiber, arg any) {
+	s := arg.(*Session)
+	switch {
+	case !s.set.shared.Admit(f, &s.Client, s.end):
+		s.close()
+	case s.HTTP && !s.end.HeadStarted():
+		s.rest()
+	default:
+		run(f, s)
+	}
 }
 
 func (t *Set) get() *Session {
@@ -191,8 +221,11 @@ func (s *Session) move() bool {
 func (t *Set) Len() int { return t.n }
 
 // upgrade turns a TCP session into an HTTP one; nothing of the input has been consumed.
-func (s *Session) upgrade() mux.End {
+func (s *Session) upgrade(in *buf.Buf) mux.End {
 	s.h1.Init(s.set.l, s.Sock, h1mux.Server, s.Front.H1, &s.set.h1)
+	if in != nil {
+		s.h1.Feed(in)
+	}
 	s.end, s.HTTP = &s.h1, true
 	return s.end
 }
@@ -317,6 +350,7 @@ func (s *Session) close() {
 	}
 	closed := s.closed
 	s.end, s.Sock, s.closed, s.idle = nil, nil, nil, false
+	s.Vars.Reset()
 	t.unlink(s)
 	if len(t.free) < maxFree {
 		t.free = append(t.free, s)

@@ -66,13 +66,16 @@ type Proxy struct {
 	Sessions, Requests              Counter
 	BytesIn, BytesOut               Counter
 	Responses                       [6]Counter // 1xx..5xx, other at 0
-	DeniedConns                     Counter
+	DeniedConns, DeniedSessions     Counter
+	DeniedRequests, DeniedResponses Counter
+	FailedRewrites                  Counter // header edits that did not fit
 	FailedRequests                  Counter // malformed or timed out before being complete
 	FailedConnects, FailedResponses Counter
 	Retries, Redispatches           Counter
 	ClientAborts, ServerAborts      Counter
 	Connects, Reuses                Counter
 	InternalErrors                  Counter
+	SessRate, ReqRate               Rate
 	_                               [64]byte // keeps shards of two loops off one cache line
 }
 
@@ -89,6 +92,14 @@ func (p *Proxy) Response(status int) {
 func Sum(shards []Proxy, f func(*Proxy) *Counter) (n int64) {
 	for i := range shards {
 		n += f(&shards[i]).Load()
+	}
+	return n
+}
+
+// SumRate adds up one rate over the shards, in events a second at now.
+func SumRate(shards []Proxy, now int64, f func(*Proxy) *Rate) (n int64) {
+	for i := range shards {
+		n += f(&shards[i]).Read(now)
 	}
 	return n
 }

@@ -36,19 +36,29 @@ func (s *Stream) send(status int, p *model.ErrorPage) {
 		s.front.SetClose()
 	}
 	m := &s.res
-	s.fillPage(m, p)
+	mark := s.tx.Scratch.Mark()
+	body, ok := s.fillPage(m, p)
+	if !ok {
+		s.front.SetClose()
+		return
+	}
 	if s.req.Method == msg.HEAD {
 		m.Framing = msg.NoBody
 	}
+	if !s.afterResponse() {
+		return
+	}
+	s.status = m.Status
 	if err := s.front.SendHead(m); err != nil {
 		s.front.SetClose()
 		return
 	}
 	s.headSent = true
 	if m.Framing != msg.NoBody {
-		s.sendBytes(p.Body)
+		s.sendBytes(body)
 	}
 	s.front.SendEnd(nil)
+	s.tx.Scratch.Release(mark)
 }
 
 // redirected sends the client to the server itself, where its "redir" parameter says so.
@@ -68,15 +78,21 @@ func (s *Stream) redirected() bool {
 	return true
 }
 
-// fillPage makes the response head of a page.
-func (s *Stream) fillPage(m *msg.Message, p *model.ErrorPage) {
+// fillPage makes the response head of a page and returns its body; false when a part that depends on the request has no value.
+func (s *Stream) fillPage(m *msg.Message, p *model.ErrorPage) (body []byte, ok bool) {
+	body = p.Body
 	m.Reset()
 	m.IsResponse, m.Major, m.Minor = true, 1, 1
 	m.SetStatus(p.Code)
 	if p.Reason != "" {
 		m.SetReason([]byte(p.Reason))
 	}
-	m.HasCL, m.ContentLength, m.Framing = true, int64(len(p.Body)), msg.Length
+	if p.Fill != nil && !p.FillAfter {
+		if body, ok = p.Fill.Fill(&s.tx, m); !ok {
+			return nil, false
+		}
+	}
+	m.HasCL, m.ContentLength, m.Framing = true, int64(len(body)), msg.Length
 	if p.Code == 204 || p.Code == 304 {
 		m.Framing = msg.NoBody
 	}
@@ -89,12 +105,17 @@ func (s *Stream) fillPage(m *msg.Message, p *model.ErrorPage) {
 	for i := 0; i <= len(p.Fields); i++ {
 		if i == p.LengthAt && m.Framing == msg.Length {
 			var n [20]byte
-			m.Add("content-length", strconv.AppendInt(n[:0], int64(len(p.Body)), 10))
+			m.Add("content-length", strconv.AppendInt(n[:0], int64(len(body)), 10))
 		}
 		if i < len(p.Fields) {
 			m.AddString(p.Fields[i][0], p.Fields[i][1])
 		}
 	}
+	if p.FillAfter {
+		_, ok = p.Fill.Fill(&s.tx, m)
+		return body, ok
+	}
+	return body, true
 }
 
 func (s *Stream) page(status int) *model.ErrorPage {

@@ -1,31 +1,64 @@
 package stream
 
 import (
-	"net/netip"
-
 	"weir/internal/model"
 )
 
-// log writes the stream's line, once.
+// log writes the stream's line at its end, unless it was written before.
 func (s *Stream) log() {
 	if s.logged {
 		return
 	}
 	s.logged = true
+	if steps := s.fe.Conf.Log.Steps; steps != 0 && !steps.Has(model.StepClose) {
+		return
+	}
 	out := s.fe.Logs[s.l.ID()]
 	if out == nil || s.unwanted() {
 		return
 	}
-	s.emit(out, false)
+	s.asap = false
+	s.emit(out, "")
 }
 
-// logNow writes the line before the exchange is complete: option logasap, and the default format, which tells of the
-// connection only.
+// logNow writes the line before the exchange is complete: option logasap, and formats that tell of nothing later.
 func (s *Stream) logNow() {
 	if out := s.fe.Logs[s.l.ID()]; out != nil && !s.logged {
 		s.logged = true
-		s.emit(out, true)
+		s.asap = true
+		s.emit(out, "")
 	}
+}
+
+// logEarly writes the line when the response, or in TCP the connection to the server, is there and nothing later is asked for.
+func (s *Stream) logEarly() {
+	c := &s.fe.Conf.Log
+	if s.fe.Conf.Has(model.OptLogASAP) || c.Steps == 0 && c.Format == model.LogCustom && c.Custom.Needs()&model.LogAtEnd == 0 {
+		s.logNow()
+	}
+}
+
+// logStep writes a line at one of the moments that "log-steps" names.
+func (s *Stream) logStep(step model.LogStep) {
+	if !s.fe.Conf.Log.Steps.Has(step) {
+		return
+	}
+	if out := s.fe.Logs[s.l.ID()]; out != nil {
+		s.asap = false
+		s.emit(out, step.String())
+	}
+}
+
+// Log writes a line at once: do-log.
+func (s *Stream) Log(step model.LogStep, profile *model.LogProfile) {
+	out := s.fe.Logs[s.l.ID()]
+	if out == nil {
+		return
+	}
+	s.asap = false
+	s.rec.Profile = profile
+	s.emit(out, step.String())
+	s.rec.Profile = nil
 }
 
 // unwanted applies dontlognull and dontlog-normal.
@@ -41,13 +74,39 @@ func (s *Stream) normal() bool {
 	return s.term == [2]byte{'-', '-'} && s.attempts == 0 && !s.redispatch && s.status < 500
 }
 
-func (s *Stream) emit(out model.LogEmitter, asap bool) {
+func (s *Stream) emit(out model.LogEmitter, step string) {
+	if s.x != nil && s.x.levelSet && s.x.logLevel < 0 {
+		return
+	}
+	final := s.tx.Final
+	s.tx.Final = true
+	r := s.Record()
+	r.Step = step
+	r.Level = 6
+	if s.fe.Conf.Has(model.OptLogSeparateErrors) && !s.normal() {
+		r.Level = 3
+	}
+	if s.x != nil && s.x.levelSet {
+		r.Level = s.x.logLevel
+	}
+	r.LogCount = s.fe.LogCount.Add(1) - 1
+	mark := s.tx.Scratch.Mark()
+	out.Emit(r)
+	s.tx.Scratch.Release(mark)
+	s.tx.Final = final
+}
+
+// Record fills the log record with the present state.
+func (s *Stream) Record() *model.LogRecord {
 	r := &s.rec
 	c := s.c
-	r.Client, r.UnixClient, r.UnixID = c.Sock.Peer(), c.Unix, c.UnixID
-	if s.fe.Conf.Log.Format == model.LogDefault {
-		r.ClientLocal = c.Sock.Local()
+	r.Tx = &s.tx
+	r.Client, r.UnixClient, r.UnixID = s.Client(), c.Unix, c.UnixID
+	needs := s.fe.LogNeeds
+	if needs&(model.LogLocal|model.LogExpr) != 0 {
+		r.ClientLocal = s.ClientLocal()
 	}
+	s.recordServer(r, needs)
 	r.Accept = c.AcceptDate
 	if s.firstByte == 0 {
 		r.Request = s.l.Wall()
@@ -64,46 +123,46 @@ func (s *Stream) emit(out model.LogEmitter, asap bool) {
 		r.SrvConn = s.srv.Cur.Cur()
 	}
 	r.ActConn, r.FeConn = s.sh.Active.Cur(), s.fe.Cur.Cur()
-	r.HTTP, r.ASAP = c.HTTP, asap
+	r.HTTP, r.ASAP = c.HTTP, s.asap
 	r.Timers = s.t
-	start := c.Since
-	r.Timers.Total = s.since(start)
+	r.Timers.Total = s.since(c.Since)
 	r.Status = s.status
-	r.BytesToClient, r.BytesToServer = s.down.bytes+s.headOut, s.up.bytes
+	r.BytesToClient, r.BytesToServer = s.down.bytes+s.headOut, s.up.bytes+s.headIn
 	r.Termination = [4]byte{s.term[0], s.term[1], '-', '-'}
 	r.Retries, r.Redispatched = s.attempts, s.redispatch
 	r.SrvQueue, r.BeQueue = s.srvQueue, s.beQueue
 	r.BadRequest = !s.reqIn
-	r.Method, r.URI = s.req.MethodName, s.req.Target
+	r.Method, r.URI = s.method, s.uri
+	if !s.reqIn {
+		r.Method, r.URI = s.req.MethodName, s.req.Target
+	}
 	r.Version = [2]uint8{s.req.Major, s.req.Minor}
-	r.Level = 6
-	if s.fe.Conf.Has(model.OptLogSeparateErrors) && !s.normal() {
-		r.Level = 3
+	s.recordCaptures(r)
+	return r
+}
+
+// recordServer notes the addresses of the server's connection; the kernel is asked only when somebody wants them.
+func (s *Stream) recordServer(r *model.LogRecord, needs model.LogNeeds) {
+	if needs&(model.LogServer|model.LogExpr) == 0 {
+		return
 	}
-	out.Emit(r)
-}
-
-// Method, Path, Header, ClientAddr and UsableServers make the stream a model.Transaction.
-func (s *Stream) Method() []byte { return s.req.MethodName }
-
-// Path is the path of the request's target.
-func (s *Stream) Path() []byte { return s.req.URI().Path }
-
-// Header is the value of the first request field of that name.
-func (s *Stream) Header(name string) []byte {
-	v, _ := s.req.Get(name)
-	return v
-}
-
-// ClientAddr is the client's address.
-func (s *Stream) ClientAddr() netip.AddrPort { return s.c.Sock.Peer() }
-
-// UsableServers counts the servers of a backend that can take traffic; -1 for a backend that is not known.
-func (s *Stream) UsableServers(name string) int {
-	if b := s.fe.Backends(name); b != nil {
-		return b.Usable()
+	if s.back != nil && s.back.Sock != nil {
+		s.serverPeer, s.serverLocal = unmap(s.back.Sock.Peer()), unmap(s.back.Sock.Local())
 	}
-	return -1
+	r.Server, r.ServerLocal = s.serverPeer, s.serverLocal
+	r.UnixServer = s.srv != nil && s.srv.Connect.Unix != ""
 }
 
-var _ model.Transaction = (*Stream)(nil)
+// recordCaptures notes what was captured, in slices as long as the declared slots.
+func (s *Stream) recordCaptures(r *model.LogRecord) {
+	c := &s.fe.Conf.Captures
+	r.CaptureReq, r.CaptureRes = len(c.Req) > 0, len(c.Res) > 0
+	if !r.CaptureReq && !r.CaptureRes && c.Cookie.Name == "" {
+		return
+	}
+	x := s.ext()
+	x.extend(model.DirReq, len(c.Req))
+	x.extend(model.DirRes, len(c.Res))
+	r.CapturedReqHeaders, r.CapturedResHeaders = x.captures[model.DirReq], x.captures[model.DirRes]
+	r.CapturedReqCookie, r.CapturedResCookie = x.cookie[model.DirReq], x.cookie[model.DirRes]
+}

@@ -104,11 +104,11 @@ func (s *Stream) touch(w *flow) {
 func (s *Stream) join() {
 	s.tunnel = true
 	s.lastC, s.lastS = s.l.Now(), s.l.Now()
+	s.sendHeld(model.DirReq, s.back)
 	s.up.join(s.front, s.back, nil)
+	s.sendHeld(model.DirRes, s.front)
 	s.down.join(s.back, s.front, nil)
-	if s.fe.Conf.Has(model.OptLogASAP) {
-		s.logNow()
-	}
+	s.logEarly()
 	s.relay()
 }
 
@@ -245,13 +245,12 @@ func (s *Stream) clientDeadline() int64 {
 	if (s.up.done || s.up.blocked) && s.frontDrain.queued == 0 {
 		return 0 // nothing is expected of the client
 	}
-	t, b := &s.fe.Conf.Timeout, &s.be.Conf.Timeout
-	d := t.Client
-	if s.tunnel && b.Tunnel > 0 {
-		d = b.Tunnel
+	d := s.Timeout(model.TimeoutClient)
+	if t := s.Timeout(model.TimeoutTunnel); s.tunnel && t > 0 {
+		d = t
 	}
-	if s.tunnel && s.down.done != s.up.done && t.ClientFin > 0 {
-		d = t.ClientFin
+	if t := s.fe.Conf.Timeout.ClientFin; s.tunnel && s.down.done != s.up.done && t > 0 {
+		d = t
 	}
 	return after(s.lastC, d)
 }
@@ -260,13 +259,12 @@ func (s *Stream) serverDeadline() int64 {
 	if (s.down.done || s.down.blocked) && s.backDrain.queued == 0 {
 		return 0
 	}
-	t := &s.be.Conf.Timeout
-	d := t.Server
-	if s.tunnel && t.Tunnel > 0 {
-		d = t.Tunnel
+	d := s.Timeout(model.TimeoutServer)
+	if t := s.Timeout(model.TimeoutTunnel); s.tunnel && t > 0 {
+		d = t
 	}
-	if s.tunnel && s.down.done != s.up.done && t.ServerFin > 0 {
-		d = t.ServerFin
+	if t := s.be.Conf.Timeout.ServerFin; s.tunnel && s.down.done != s.up.done && t > 0 {
+		d = t
 	}
 	return after(s.lastS, d)
 }

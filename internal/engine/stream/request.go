@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"weir/internal/engine/backend"
-	"weir/internal/engine/frontend"
 	"weir/internal/link/mux"
 	"weir/internal/model"
 	"weir/internal/wire/h1"
@@ -32,9 +31,13 @@ func (s *Stream) receiveRequest() bool {
 		}
 	}
 	s.reqIn = true
-	s.t.Request = s.since(s.firstByte)
+	s.tx.Req = &s.req
+	s.method, s.uri = s.req.MethodName, s.req.Target
+	s.took = s.since(s.firstByte)
 	st := s.feStats()
 	st.Requests.Add(1)
+	st.ReqRate.Add(s.l.Now())
+	s.captureHeaders(model.DirReq, &s.req)
 	return true
 }
 
@@ -110,6 +113,9 @@ func (s *Stream) frontendRules() bool {
 	if s.fe.Conf.Close == model.Close || s.fe.Draining.Load() {
 		s.front.SetClose()
 	}
+	if !s.inspect(s.fe.Rules) {
+		return false
+	}
 	if u := s.fe.Conf.MonitorURI; u != "" && string(s.req.Target) == u {
 		s.monitor()
 		return false
@@ -117,21 +123,24 @@ func (s *Stream) frontendRules() bool {
 	if !s.restrictNames(s.fe.Conf.HdrNames) {
 		return false
 	}
-	if s.fe.Conf.Has(model.OptHTTPBufferRequest) {
-		return s.bufferRequest()
+	if s.fe.Conf.Has(model.OptHTTPBufferRequest) && !s.bufferRequest() {
+		return false
 	}
-	return true
+	return s.requestRules(s.fe.Rules)
 }
 
 // backendRules applies what the backend decides by itself.
 func (s *Stream) backendRules() bool {
-	if s.be.Conf != s.fe.Conf && !s.restrictNames(s.be.Conf.HdrNames) {
+	if s.be.Conf == s.fe.Conf {
+		return true
+	}
+	if !s.inspect(s.be.Rules) || !s.restrictNames(s.be.Conf.HdrNames) {
 		return false
 	}
-	if s.be.Conf.Has(model.OptHTTPBufferRequest) {
-		return s.bufferRequest()
+	if s.be.Conf.Has(model.OptHTTPBufferRequest) && !s.bufferRequest() {
+		return false
 	}
-	return true
+	return s.requestRules(s.be.Rules)
 }
 
 // restrictNames applies option http-restrict-req-hdr-names.
@@ -154,26 +163,16 @@ func (s *Stream) restrictNames(mode model.HdrNames) bool {
 
 // bufferRequest waits until the whole body has arrived, or as much of it as a buffer holds.
 func (s *Stream) bufferRequest() bool {
-	if s.bodyIn || !s.req.HasBody() || s.req.Framing == msg.Tunnel {
+	if !s.req.HasBody() || s.req.Framing == msg.Tunnel {
 		return true
 	}
-	size := int64(s.fe.H1.Parse.MaxHead)
 	for {
-		b, err := s.front.RecvData()
-		switch {
-		case b != nil:
-			s.up.bytes += int64(b.Len())
-			s.held = append(s.held, b)
-			if s.up.bytes >= size {
-				s.bodyIn = true
-				return true
-			}
-			continue
-		case err == mux.EOF:
-			s.bodyIn = true
-			return true
-		case err != nil:
+		s.gather(model.DirReq)
+		if err := s.bodyErr[model.DirReq]; err != nil && err != mux.EOF {
 			return s.bodyFailed(err)
+		}
+		if s.bodyIn[model.DirReq] || s.heldBytes(model.DirReq) >= int64(s.holdLimit()) {
+			return true
 		}
 		if d := s.headDeadline(); !s.f.Park(d) && s.l.Now() >= d {
 			s.ended('c', 'R')
@@ -190,7 +189,7 @@ func (s *Stream) bodyFailed(err error) bool {
 	}
 	s.front.SetClose()
 	if s.be == nil { // the log line names the backend that would have served it
-		if s.be = s.fe.Choose(s); s.be != nil {
+		if s.chooseByRule(); s.be != nil {
 			s.be.Cur.Inc()
 		}
 	}
@@ -204,11 +203,8 @@ func (s *Stream) bodyFailed(err error) bool {
 func (s *Stream) monitor() {
 	s.logged = true
 	status := 200
-	for _, c := range s.fe.Conf.MonitorFail {
-		if frontend.Holds(c, s) {
-			status = 503
-			break
-		}
+	if s.monitorFails() {
+		status = 503
 	}
 	s.ended('L', 'R')
 	s.answer(status)
@@ -216,7 +212,7 @@ func (s *Stream) monitor() {
 
 // chooseBackend applies use_backend and default_backend.
 func (s *Stream) chooseBackend() bool {
-	s.be = s.fe.Choose(s)
+	s.chooseByRule()
 	if s.be == nil {
 		s.ended('S', 'C')
 		s.answer(503)
@@ -225,25 +221,35 @@ func (s *Stream) chooseBackend() bool {
 	s.be.Cur.Inc()
 	st := s.beStats()
 	st.Sessions.Add(1)
+	st.SessRate.Add(s.l.Now())
 	if s.reqIn {
 		st.Requests.Add(1)
 	}
 	if s.be.Conf.Close == model.Close {
 		s.front.SetClose()
 	}
-	s.retries = s.be.Conf.Retries
+	if s.retries = s.be.Conf.Retries; s.x != nil && s.x.retries >= 0 {
+		s.retries = s.x.retries
+	}
 	return true
 }
 
-// editRequest adds what the proxies promise to tell the server.
+// editRequest adds what the proxies promise to tell the server. The request counts as received from here on (manual 8.4, TR).
 func (s *Stream) editRequest() {
+	s.t.Request = s.took
+	s.logStep(model.StepRequest)
 	if s.fe.ForwardFor.Enabled || s.be.ForwardFor.Enabled {
-		s.forwarded(&s.fe.ForwardFor, &s.be.ForwardFor, s.c.Sock.Peer().Addr())
+		s.forwarded(&s.fe.ForwardFor, &s.be.ForwardFor, s.Client().Addr())
 	}
 	if s.fe.OriginalTo.Enabled || s.be.OriginalTo.Enabled {
-		s.forwarded(&s.fe.OriginalTo, &s.be.OriginalTo, s.c.Sock.Local().Addr())
+		s.forwarded(&s.fe.OriginalTo, &s.be.OriginalTo, s.ClientLocal().Addr())
 	}
 	s.forwardedRFC7239()
+	if name := s.fe.Conf.UniqueIDHeader; name != "" {
+		if id := s.UniqueID(); len(id) > 0 {
+			s.req.Set(name, id)
+		}
+	}
 }
 
 // forwarded adds one address header. The frontend's header name and exception count before the backend's.
@@ -291,11 +297,11 @@ func (s *Stream) forwardedRFC7239() {
 	}
 	if w.By {
 		sep("by=")
-		v = appendNode(v, s.c.Sock.Local(), w.ByPort)
+		v = appendNode(v, s.ClientLocal(), w.ByPort)
 	}
 	if w.For {
 		sep("for=")
-		v = appendNode(v, s.c.Sock.Peer(), w.ForPort)
+		v = appendNode(v, s.Client(), w.ForPort)
 	}
 	if len(v) > 0 {
 		s.req.Add("forwarded", v)

@@ -18,6 +18,9 @@ func (s *Stream) sendRequest() bool {
 			s.back.SetClose()
 		}
 	}
+	if name := s.be.Conf.SendNameHeader; name != "" {
+		s.req.SetString(name, s.srv.Name)
+	}
 	if err := s.back.SendHead(&s.req); err != nil {
 		if errors.Is(err, mux.ErrNoBuffer) {
 			s.ended('R', 'C')
@@ -28,8 +31,9 @@ func (s *Stream) sendRequest() bool {
 		}
 		return false
 	}
+	s.headIn = headBytes(&s.req)
 	s.srv.Stats[s.l.ID()].Requests.Add(1)
-	s.replayable = s.attempts == 0 || s.replayable
+	s.replayable = (s.attempts == 0 || s.replayable) && !s.noReplay
 	sent := s.up.bytes
 	s.up = flow{bytes: sent}
 	for _, b := range s.keep { // what an earlier attempt has sent
@@ -39,12 +43,7 @@ func (s *Stream) sendRequest() bool {
 	if s.be.Conf.Has(model.OptHTTPDropRequestTrailers) {
 		s.up.msg = nil
 	}
-	for i, b := range s.held {
-		s.held[i] = nil
-		s.remember(b)
-		s.back.SendData(b)
-	}
-	s.held = s.held[:0]
+	s.sendHeld(model.DirReq, s.back)
 	if s.up.done {
 		s.back.SendEnd(&s.req)
 	}
@@ -97,13 +96,13 @@ func (s *Stream) receiveResponse() bool {
 
 // responseDeadline: the server has "timeout server" since its last activity; a client that still sends has "timeout client".
 func (s *Stream) responseDeadline() int64 {
-	d := after(s.lastS, s.be.Conf.Timeout.Server)
+	d := after(s.lastS, s.Timeout(model.TimeoutServer))
 	if !s.up.done {
 		if s.up.blocked {
 			return d
 		}
 		// The server waits for the client: only the client can be late.
-		return after(s.lastC, s.fe.Conf.Timeout.Client)
+		return after(s.lastC, s.Timeout(model.TimeoutClient))
 	}
 	return d
 }
@@ -276,6 +275,9 @@ func (s *Stream) forwardResponse() {
 		s.back.SetClose()
 	}
 	tunnel := s.res.Framing == msg.Tunnel || s.res.Status == 101
+	if !s.afterResponse() {
+		return
+	}
 	if err := s.front.SendHead(&s.res); err != nil {
 		s.fault = fault{status: 502, who: 'P'}
 		s.failResponse()
@@ -291,10 +293,12 @@ func (s *Stream) forwardResponse() {
 		s.up = flow{bytes: s.up.bytes}
 		s.up.join(s.front, s.back, nil)
 	}
-	if s.fe.Conf.Has(model.OptLogASAP) {
-		s.logNow()
-	}
+	s.logStep(model.StepResponse)
+	s.logEarly()
+	received := s.down.bytes
 	s.down.join(s.back, s.front, &s.res)
+	s.down.bytes = received
+	s.sendHeld(model.DirRes, s.front)
 	if s.fe.Conf.Has(model.OptHTTPDropResponseTrailers) {
 		s.down.msg = nil
 	}
@@ -336,15 +340,6 @@ func (s *Stream) dropReplay() {
 	s.keep = s.keep[:0]
 }
 
-// dropHeld gives up request data that was never sent.
-func (s *Stream) dropHeld() {
-	for i, b := range s.held {
-		b.Release()
-		s.held[i] = nil
-	}
-	s.held = s.held[:0]
-}
-
 // remember keeps a view of request data for a retry, as long as it fits one buffer.
 func (s *Stream) remember(b *buf.Buf) {
 	if !s.replayable {
@@ -369,6 +364,9 @@ const statusRetries = model.Retry401 | model.Retry403 | model.Retry404 | model.R
 // message there: names and values, a start line of 20 bytes besides its text, and a byte for each end mark.
 func headBytes(m *msg.Message) int64 {
 	n := 20 + len("HTTP/1.1") + len("200") + len(m.Reason) + 1
+	if !m.IsResponse {
+		n = 20 + len(m.MethodName) + len(m.Target) + len("HTTP/1.1") + 1
+	}
 	for i := range m.Fields {
 		n += len(m.Fields[i].Name) + len(m.Fields[i].Value)
 	}

@@ -22,7 +22,10 @@ func (s *Stream) assignServer() bool {
 	began := s.l.Now()
 	avoid := s.srv
 	for {
-		srv, full := s.lastServer(avoid), false
+		srv, full := s.byRule(avoid), false
+		if srv == nil {
+			srv = s.lastServer(avoid)
+		}
 		if srv == nil {
 			srv, full = s.be.Pick(avoid)
 		}
@@ -44,9 +47,39 @@ func (s *Stream) assignServer() bool {
 		}
 	}
 	s.served = true
-	s.srv.Stats[s.l.ID()].Sessions.Add(1)
+	st := &s.srv.Stats[s.l.ID()]
+	st.Sessions.Add(1)
+	st.SessRate.Add(s.l.Now())
 	s.t.Queue = max(s.t.Queue, 0) + s.since(began)
 	return true
+}
+
+// byRule is the server that a use-server rule names, nil when none does or it cannot be used.
+func (s *Stream) byRule(avoid *server.Server) *server.Server {
+	for _, r := range s.be.Conf.UseServer {
+		s.tx.Final = true
+		if r.Cond.Match(&s.tx) != model.Pass {
+			continue
+		}
+		conf := r.Server
+		if r.Name != nil {
+			mark := s.tx.Scratch.Mark()
+			name := r.Name.Append(s.tx.Scratch.Grab(), &s.tx)
+			for _, srv := range s.be.Servers {
+				if srv.Name == string(name) {
+					conf = srv.Conf
+				}
+			}
+			s.tx.Scratch.Release(mark)
+		}
+		for _, srv := range s.be.Servers {
+			if srv.Conf == conf && srv != avoid && srv.Usable() && srv.HasRoom() {
+				return srv
+			}
+		}
+		return nil // the first rule that matches decides
+	}
+	return nil
 }
 
 // lastServer is the server of the client's previous request, where the next one should go to it as well.
@@ -65,10 +98,7 @@ func (s *Stream) lastServer(avoid *server.Server) *server.Server {
 func (s *Stream) waitForServer() bool {
 	p := &s.pending
 	p.Reset()
-	limit := s.be.Conf.Timeout.Queue
-	if limit == 0 {
-		limit = s.be.Conf.Timeout.Connect
-	}
+	limit := s.Timeout(model.TimeoutQueue)
 	deadline := after(s.l.Now(), limit)
 	s.f.SetLabel("queue")
 	s.beQueue = s.be.Enqueue(p) + 1 // its own place counts
@@ -131,6 +161,7 @@ func (s *Stream) connect() bool {
 	}
 	s.back.Uses++
 	s.t.Connect = s.since(began)
+	s.logStep(model.StepConnect)
 	return true
 }
 
@@ -164,9 +195,9 @@ func (s *Stream) reuse() *server.Conn {
 func (s *Stream) source() netip.AddrPort {
 	switch s.srv.UseSrc {
 	case server.SrcClient:
-		return s.c.Sock.Peer()
+		return s.Client()
 	case server.SrcClientIP:
-		return netip.AddrPortFrom(s.c.Sock.Peer().Addr(), 0)
+		return netip.AddrPortFrom(s.Client().Addr(), 0)
 	}
 	return netip.AddrPort{}
 }
@@ -176,16 +207,16 @@ func (s *Stream) source() netip.AddrPort {
 func (s *Stream) dial() byte {
 	o := s.srv.Connect
 	if s.srv.MapAddr { // the address that the client connected to
-		o.Addr = netip.AddrPortFrom(s.c.Sock.Local().Addr().Unmap(), o.Addr.Port())
+		o.Addr = netip.AddrPortFrom(s.ClientLocal().Addr(), o.Addr.Port())
 	}
 	if s.srv.MapPorts {
-		o.Addr = netip.AddrPortFrom(o.Addr.Addr(), uint16(int(s.c.Sock.Local().Port())+s.srv.PortOffset))
+		o.Addr = netip.AddrPortFrom(o.Addr.Addr(), uint16(int(s.ClientLocal().Port())+s.srv.PortOffset))
 	}
 	src := s.source()
 	if src.IsValid() {
 		o.Source, o.Transparent = src, true
 	}
-	limit := s.be.Conf.Timeout.Connect
+	limit := s.Timeout(model.TimeoutConnect)
 	deadline := after(s.l.Now(), limit)
 	if !s.srv.MayOpen(s.l) {
 		return 'S'
@@ -211,7 +242,7 @@ func (s *Stream) dial() byte {
 		c.Abort()
 		return lacking(err)
 	}
-	s.back = &server.Conn{End: s.sh.NewServerEnd(s.be, c), Source: src}
+	s.back = &server.Conn{End: s.sh.NewServerEnd(s.be, c), Sock: c, Source: src}
 	s.back.Opened(s.l, s.srv)
 	s.back.SetOwner(s.f)
 	s.reused = false

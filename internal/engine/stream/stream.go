@@ -5,6 +5,7 @@
 package stream
 
 import (
+	"net/netip"
 	"time"
 
 	"weir/internal/base/buf"
@@ -13,6 +14,7 @@ import (
 	"weir/internal/engine/queue"
 	"weir/internal/engine/server"
 	"weir/internal/engine/stats"
+	"weir/internal/lang/rule"
 	"weir/internal/link/mux"
 	"weir/internal/model"
 	"weir/internal/rt/loop"
@@ -39,15 +41,23 @@ type Client struct {
 	// Private is the last server connection of the session, kept for it alone (http-reuse never).
 	Private *server.Conn
 	// HTTP: the connection speaks HTTP. A TCP connection starts to when its backend is in HTTP mode (Upgrade).
-	HTTP    bool
-	Upgrade func() mux.End
+	HTTP bool
+	// Upgrade gets the input that was received already, nil for none.
+	Upgrade func(in *buf.Buf) mux.End
 	// Broken closes the client connection after a fault in the stream's code, which ended its fiber.
 	Broken func()
 	// Killed: the connection was cut from inside (hard-stop-after).
 	Killed bool
 	// TimedOut: no byte came in time, the stream only has to answer and to log.
 	TimedOut bool
+
+	Listener model.ListenerState // nil without one
+	Vars     model.Vars          // of the session scope
+	Moved    *Addresses          // what rules say the connection's addresses are; nil: the true ones
 }
+
+// Addresses replace those of a connection (set-src, set-dst); the one that is not valid does not.
+type Addresses struct{ Src, Dst netip.AddrPort }
 
 // Shared is what the streams of one loop have in common.
 type Shared struct {
@@ -56,7 +66,20 @@ type Shared struct {
 	// NewServerEnd puts the backend's protocol on a connection to a server.
 	NewServerEnd func(be *backend.Backend, c *sock.Conn) mux.End
 	NoSplice     bool // nosplice in the global section
-	free         []*Stream
+	// Config is the configuration that the streams run under.
+	Config  *model.Config
+	limits  *model.VarLimits
+	free    []*Stream
+	extras  []*extra
+	scratch model.ScratchPool
+	serial  uint32
+}
+
+// Configure tells the streams what they run under.
+func (sh *Shared) Configure(cfg *model.Config) {
+	sh.Config, sh.NoSplice = cfg, cfg.Global.NoSplice
+	sh.limits = &cfg.Global.Tune.Vars
+	sh.serial = uint32(sh.Loop.ID())
 }
 
 // Stream is the state of one exchange. It is reused; see Shared.
@@ -75,13 +98,15 @@ type Stream struct {
 	req, res msg.Message
 	up, down flow
 
-	fault                 fault
-	sentAt                int64 // when the request went to the server
-	lastC, lastS          int64 // last activity of the client and of the server
-	frontDrain, backDrain drain
-	headOut               int64 // bytes of heads sent to the client
+	fault                   fault
+	sentAt                  int64 // when the request went to the server
+	lastC, lastS            int64 // last activity of the client and of the server
+	frontDrain, backDrain   drain
+	headOut, headIn         int64 // bytes of heads sent to the client and to the server
+	serverPeer, serverLocal netip.AddrPort
 
 	firstByte int64 // when the request's first byte came
+	took      int64 // from then to its complete head
 	t         model.Timers
 	rec       model.LogRecord
 	term      [2]byte
@@ -95,8 +120,8 @@ type Stream struct {
 	retries           int // left
 	attempts          int // retries done
 	redispatch        bool
-	reqIn             bool // a request was received whole
-	bodyIn            bool // held has the request body, or as much of it as is buffered
+	reqIn             bool   // a request was received whole
+	method, uri       []byte // of the request as it was received
 	srvQueue, beQueue int64
 
 	pending     queue.Pending[server.Server]
@@ -104,7 +129,20 @@ type Stream struct {
 	onPanic     func(any)
 	keep        []*buf.Buf // request data sent so far, for a retry; nil once it cannot be repeated
 	replayable  bool
-	held        []*buf.Buf // request data received before the server was known (option http-buffer-request)
+
+	tx                    model.Txn
+	txn, flow             model.Vars
+	x                     *extra        // what rules have changed; nil: nothing
+	held                  [2][]*buf.Buf // data received but not forwarded yet, for rules that look at it
+	bodyIn                [2]bool       // held has all that will come
+	bodyErr               [2]error      // why no more will come; EOF at the end of a message
+	admitting             bool          // the session's own rules run
+	asap                  bool          // the log line is written before the end
+	switched              bool          // switch-mode http was asked for
+	noReplay              bool          // disable-l7-retry
+	serial                uint32
+	waiting               *rule.Rule // the rule that waited when the time was over
+	frontState, backState connState
 }
 
 // Serve runs one exchange in the fiber f. It reports whether the client
@@ -117,10 +155,10 @@ func (sh *Shared) Serve(f *loop.Fiber, c *Client, end mux.End) (again bool) {
 		if s.receiveRequest() && s.frontendRules() && s.chooseBackend() && s.backendRules() {
 			s.exchange()
 		}
-	} else if s.chooseBackend() {
-		if s.be.Conf.Mode == model.ModeHTTP {
+	} else if s.inspect(s.fe.Rules) && (s.switched || s.chooseBackend()) {
+		if s.switched || s.be.Conf.Mode == model.ModeHTTP {
 			s.upgrade()
-		} else {
+		} else if s.fe.Conf == s.be.Conf || s.inspect(s.be.Rules) {
 			s.passThrough()
 		}
 	}
@@ -134,7 +172,9 @@ func (s *Stream) exchange() {
 	s.editRequest()
 	for s.assignServer() && !s.redirected() && s.connect() && s.sendRequest() {
 		if s.receiveResponse() {
-			s.forwardResponse()
+			if s.responseRules() {
+				s.forwardResponse()
+			}
 			return
 		}
 		if !s.retry() {
@@ -145,16 +185,16 @@ func (s *Stream) exchange() {
 
 // passThrough joins a client and a server in TCP mode.
 func (s *Stream) passThrough() {
-	if s.assignServer() && s.connect() {
+	if s.assignServer() && s.connect() && s.answerRules() {
 		s.join()
 	}
 }
 
 // upgrade serves a connection accepted in TCP mode whose backend speaks HTTP.
 func (s *Stream) upgrade() {
-	s.front = s.c.Upgrade()
+	s.front = s.c.Upgrade(s.takeHeld())
 	s.front.SetOwner(s.f)
-	if s.receiveRequest() && s.backendRules() {
+	if s.receiveRequest() && (s.be != nil || s.chooseBackend()) && s.backendRules() {
 		s.exchange()
 	}
 }
@@ -167,6 +207,9 @@ func (sh *Shared) get() *Stream {
 	}
 	s := &Stream{sh: sh, l: sh.Loop}
 	s.onPanic = s.panicked
+	s.tx.S = s
+	s.tx.Scratch.Init(&sh.scratch, 0)
+	s.flow.Up = &s.txn
 	s.wakePending = func() {
 		f := s.f
 		if f != nil {
@@ -193,14 +236,22 @@ func (s *Stream) begin(f *loop.Fiber, c *Client, end mux.End) {
 	s.f, s.c, s.fe, s.front = f, c, c.Front, end
 	s.be, s.srv, s.back = nil, nil, nil
 	s.up, s.down = flow{}, flow{}
-	s.firstByte = 0
+	s.firstByte, s.took = 0, 0
 	s.t = model.Timers{Idle: -1, Request: -1, Queue: -1, Connect: -1, Response: -1}
 	s.term = [2]byte{'-', '-'}
 	s.status = -1
-	s.served, s.reused, s.headSent, s.logged, s.tunnel, s.redispatch, s.reqIn, s.bodyIn = false, false, false, false, false, false, false, false
+	s.served, s.reused, s.headSent, s.logged, s.tunnel, s.redispatch, s.reqIn = false, false, false, false, false, false, false
+	s.bodyIn, s.bodyErr = [2]bool{}, [2]error{}
+	s.switched, s.noReplay, s.waiting = false, false, nil
+	s.serial = s.sh.serial
+	s.sh.serial += uint32(len(s.fe.Stats)) // loops count side by side
+	s.txn.Up = &c.Vars
+	s.tx.Req, s.tx.Res, s.tx.Dir = nil, nil, model.DirReq
+	s.tx.Vars = model.VarScopes{Proc: s.sh.Config.ProcVars, Sess: &c.Vars, Txn: &s.txn, Flow: &s.flow, Limits: s.sh.limits}
 	s.retries, s.attempts, s.srvQueue, s.beQueue = 0, 0, 0, 0
 	s.replayable = false
-	s.sentAt, s.lastC, s.lastS, s.headOut = 0, 0, 0, 0
+	s.sentAt, s.lastC, s.lastS, s.headOut, s.headIn = 0, 0, 0, 0, 0
+	s.serverPeer, s.serverLocal = netip.AddrPort{}, netip.AddrPort{}
 	s.frontDrain, s.backDrain = drain{}, drain{}
 	s.pending.Reset()
 	c.Exchanges++
@@ -211,9 +262,11 @@ func (s *Stream) begin(f *loop.Fiber, c *Client, end mux.End) {
 // finish gives everything back, in the order in which it was taken.
 func (s *Stream) finish() (again bool) {
 	s.noteServer()
+	if s.fe.LogNeeds&(model.LogServer|model.LogExpr) != 0 {
+		s.recordServer(&s.rec, s.fe.LogNeeds)
+	}
 	s.releaseServer()
 	s.dropReplay()
-	s.dropHeld()
 	again = s.front.Reusable() && !s.fe.Draining.Load() && s.term[0] != 'C'
 	if s.be != nil {
 		s.be.Cur.Dec()
@@ -230,8 +283,19 @@ func (s *Stream) finish() (again bool) {
 	if s.status > 0 {
 		fs.Response(s.status)
 	}
+	s.reset()
 	s.front.Finish()
 	return again
+}
+
+// reset gives up what the stream holds besides its connections.
+func (s *Stream) reset() {
+	s.releaseHeld(model.DirReq)
+	s.releaseHeld(model.DirRes)
+	s.dropExtra()
+	s.flow.Reset()
+	s.txn.Reset()
+	s.tx.Scratch.Release(model.ScratchMark{})
 }
 
 // panicked cleans up after a fault in the stream's own code: the connections are cut, everything else goes on.
@@ -248,8 +312,8 @@ func (s *Stream) panicked(v any) {
 	}
 	s.releaseServer()
 	s.dropReplay()
-	s.dropHeld()
 	s.log()
+	s.reset()
 	if s.be != nil {
 		s.be.Cur.Dec()
 	}

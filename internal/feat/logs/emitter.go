@@ -18,7 +18,10 @@ type Emitters struct {
 	mu       sync.Mutex // taken by direct ones only
 	clock    syslog.Clock
 	format   *logfmt.Formatter
-	text     []byte
+	text     []byte // of the section's own line
+	sd       []byte // of its structured data
+	own      []byte // of a profile's line
+	ownSD    []byte
 	outs     []*output // by place of the destination
 	dirty    []*output // with lines to send
 	hook     loop.TurnHook
@@ -54,58 +57,144 @@ func (e *Emitters) For(lc *model.LogConfig) *Emitter {
 	return m
 }
 
-// Emit writes the line for r to the section's targets, in the section's format.
+// Emit writes the line for r to the section's targets, each in the format that its profile, or the section, has for it.
 //
-// Like the reference, a section in the default format has no line for a
-// connection that failed or a request that was none.
+// Like the reference, a section in the default format has no line for a connection that failed or a request that was none,
+// unless error-log-format or a profile gives one.
 func (m *Emitter) Emit(r *model.LogRecord) {
-	if m == nil || m.plan.format == model.LogDefault && (r.ErrorMessage != "" || r.BadRequest) {
+	if m == nil {
 		return
 	}
-	m.write(r.Level, r, "")
+	e := m.set
+	defer e.leave(e.enter())
+	l := lines{e: e, plan: m.plan, r: r}
+	for i := range m.plan.targets {
+		t := &m.plan.targets[i]
+		p := t.profile
+		if r.Profile != nil {
+			p = r.Profile
+		}
+		o := l.override(p)
+		if o != nil && o.Drop {
+			continue
+		}
+		text := l.text(o)
+		if len(text) == 0 {
+			continue
+		}
+		if as, ok := t.admit(r.Level); ok {
+			e.put(e.outs[t.dest], t, t.headerFor(p), as, l.structured(t, o), text)
+		}
+	}
+}
+
+// lines are the texts of one record. The section's own are made once, those of profiles for each target that has one.
+type lines struct {
+	e      *Emitters
+	plan   *plan
+	r      *model.LogRecord
+	made   bool // e.text
+	madeSD bool // e.sd
+}
+
+// basic reports whether the line is in the default format, which profiles and structured data leave alone.
+func (l *lines) basic() bool {
+	return l.plan.format == model.LogDefault && !l.r.Failed() && l.r.Step == ""
+}
+
+func (l *lines) override(p *model.LogProfile) *model.LogOverride {
+	if p == nil || l.basic() {
+		return nil
+	}
+	return p.For(l.r.At())
+}
+
+// text is the line under an override, which may be nil; empty for no line.
+func (l *lines) text(o *model.LogOverride) []byte {
+	e := l.e
+	if o != nil && o.Text != nil {
+		e.own = o.Text.AppendLine(e.own[:0], l.r)
+		return e.own
+	}
+	if !l.made {
+		e.text = l.section(e.text[:0])
+		l.made = true
+	}
+	return e.text
+}
+
+// section appends the section's own line.
+func (l *lines) section(dst []byte) []byte {
+	p := l.plan
+	switch failed := l.r.Failed(); {
+	case failed && p.err != nil:
+		return p.err.AppendLine(dst, l.r)
+	case failed && p.format == model.LogDefault:
+		return dst
+	case l.r.ErrorMessage == "" && p.format == model.LogCustom:
+		return p.custom.AppendLine(dst, l.r)
+	}
+	return l.e.format.Append(dst, p.format, l.r)
+}
+
+// structured is the structured data of the line; empty for none.
+func (l *lines) structured(t *bound, o *model.LogOverride) []byte {
+	e := l.e
+	switch {
+	case t.format != syslog.RFC5424 || l.basic():
+		return nil
+	case o != nil && o.SD != nil:
+		e.ownSD = o.SD.AppendLine(e.ownSD[:0], l.r)
+		return e.ownSD
+	case l.plan.sd == nil:
+		return nil
+	case !l.madeSD:
+		e.sd = l.plan.sd.AppendLine(e.sd[:0], l.r)
+		l.madeSD = true
+	}
+	return e.sd
 }
 
 // Message writes a notice of the given level (0 to 7), such as
 // "Proxy web stopped (cumulated conns: FE: 3, BE: 0).".
 func (m *Emitter) Message(level int, text string) {
-	if m != nil {
-		m.write(level, nil, text)
+	if m == nil {
+		return
+	}
+	e := m.set
+	defer e.leave(e.enter())
+	e.text = appendPrintable(e.text[:0], text)
+	for i := range m.plan.targets {
+		t := &m.plan.targets[i]
+		if as, ok := t.admit(level); ok {
+			e.put(e.outs[t.dest], t, t.headerFor(t.profile), as, nil, e.text)
+		}
 	}
 }
 
-func (m *Emitter) write(level int, r *model.LogRecord, text string) {
-	e := m.set
-	if e.loop == nil {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		defer e.Flush()
-		e.clock.Set(time.Now())
-	} else {
+// enter begins the writing of a line, leave ends it: direct emitters take turns and send at once.
+func (e *Emitters) enter() (direct bool) {
+	if e.loop != nil {
 		e.clock.Set(e.loop.Wall())
+		return false
 	}
-	line := e.text[:0]
-	for i := range m.plan.targets {
-		t := &m.plan.targets[i]
-		as, ok := t.admit(level)
-		if !ok {
-			continue
-		}
-		if len(line) == 0 {
-			if r != nil {
-				line = e.format.Append(line, m.plan.format, r)
-			} else {
-				line = appendPrintable(line, text)
-			}
-			e.text = line
-		}
-		e.put(e.outs[t.dest], t, as, line)
+	e.mu.Lock()
+	e.clock.Set(time.Now())
+	return true
+}
+
+func (e *Emitters) leave(direct bool) {
+	if direct {
+		e.Flush()
+		e.mu.Unlock()
 	}
 }
 
 // put adds one line to a destination's buffer.
-func (e *Emitters) put(o *output, t *bound, level int, line []byte) {
+func (e *Emitters) put(o *output, t *bound, h *syslog.Header, level int, sd, line []byte) {
 	line = line[:min(len(line), t.length)]
-	if o.full(len(line)) {
+	sd = sd[:min(len(sd), t.length)]
+	if o.full(len(sd) + len(line)) {
 		e.dropped.Add(uint64(o.flush()))
 	}
 	if !o.dirty {
@@ -116,7 +205,11 @@ func (e *Emitters) put(o *output, t *bound, level int, line []byte) {
 		e.dirty = append(e.dirty, o)
 	}
 	start := len(o.buf)
-	o.buf = t.header.Append(o.buf, level, &e.clock)
+	o.buf = h.Append(o.buf, level, &e.clock)
+	if len(sd) > 0 { // in the place of the header's last field, which is "-"
+		o.buf = append(o.buf[:len(o.buf)-len("- ")], sd...)
+		o.buf = append(o.buf, ' ')
+	}
 	o.buf = append(o.buf, line...)
 	o.buf = syslog.End(o.buf, start, t.length)
 	o.ends = append(o.ends, len(o.buf))

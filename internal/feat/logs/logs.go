@@ -55,14 +55,18 @@ type Logger struct {
 
 // plan is what one section does with its lines.
 type plan struct {
-	format  model.LogFormat
-	targets []bound
+	format          model.LogFormat
+	custom, sd, err model.LineFormat // as in model.LogConfig
+	targets         []bound
 }
 
 // bound is a target with the header that it shows for one section.
 type bound struct {
 	*target
-	header *syslog.Header
+	header  *syslog.Header
+	profile *model.LogProfile
+	// tagged are the headers of profiles that have tags of their own, which an action may ask for.
+	tagged map[*model.LogProfile]*syslog.Header
 }
 
 // New prepares the logging of a configuration: the global section's own and
@@ -154,6 +158,8 @@ type builder struct {
 	targets map[*model.LogTarget]*target
 	dests   map[string]*dest
 	errs    []error
+
+	profiles map[string]*model.LogProfile
 }
 
 func newBuilder(g *Logger, o *Options) *builder {
@@ -162,6 +168,8 @@ func newBuilder(g *Logger, o *Options) *builder {
 		global:  &o.Config.Global.Log,
 		targets: make(map[*model.LogTarget]*target),
 		dests:   make(map[string]*dest),
+
+		profiles: model.LogProfiles.Get(&o.Config.Slots),
 	}
 	if b.tag == "" {
 		b.tag = "haproxy"
@@ -184,7 +192,7 @@ func newBuilder(g *Logger, o *Options) *builder {
 
 // section makes the plan of one section; a section without targets has none.
 func (b *builder) section(lc *model.LogConfig) {
-	p := &plan{format: lc.Format}
+	p := &plan{format: lc.Format, custom: lc.Custom, sd: lc.SD, err: lc.Error}
 	tag := lc.Tag
 	if tag == "" {
 		tag = b.tag
@@ -211,6 +219,21 @@ func (b *builder) add(p *plan, targets []*model.LogTarget, tag string) {
 		if t == nil {
 			continue
 		}
-		p.targets = append(p.targets, bound{t, syslog.NewHeader(t.format, m.Facility, b.host, tag, b.pid)})
+		x := bound{target: t, profile: m.Profile, tagged: make(map[*model.LogProfile]*syslog.Header)}
+		x.header = syslog.NewHeader(t.format, m.Facility, b.host, tag, b.pid)
+		for _, prof := range b.profiles {
+			if prof.Tag != "" {
+				x.tagged[prof] = syslog.NewHeader(t.format, m.Facility, b.host, prof.Tag, b.pid)
+			}
+		}
+		p.targets = append(p.targets, x)
 	}
+}
+
+// headerFor is the header under a profile, which may be nil.
+func (x *bound) headerFor(p *model.LogProfile) *syslog.Header {
+	if p == nil || p.Tag == "" {
+		return x.header
+	}
+	return x.tagged[p]
 }

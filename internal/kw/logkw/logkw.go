@@ -1,5 +1,6 @@
-// Package logkw holds the directives that say where logs go and how lines
-// start: log, log-tag, log-send-hostname (manual, chapters 3.1 and 4.2).
+// Package logkw holds the directives of logging: where lines go (log), how they
+// start (log-tag, log-send-hostname), what they say and when (log-format and its kin, log-steps,
+// log-profile sections), and what they capture for it (manual, chapters 3.1, 4.2, 8.2.6 and 8.3.5).
 package logkw
 
 import (
@@ -14,7 +15,7 @@ import (
 
 const anywhere = config.InDefaults | config.InFrontend | config.InBackend
 
-const logArgs = "<target> [len <length>] [format <format>] [sample <ranges>:<size>] <facility> [<level> [<minlevel>]]"
+const logArgs = "<target> [len <length>] [format <format>] [sample <ranges>:<size>] [profile <name>] <facility> [<level> [<minlevel>]]"
 
 var (
 	formats    = []string{"local", "rfc3164", "rfc5424", "priority", "short", "timed", "iso", "raw"}
@@ -117,8 +118,11 @@ func parseTarget(l *config.Line) *model.LogTarget {
 		i += 2
 	}
 	if l.Arg(i) == "profile" {
-		l.NotYet(i, "log option", "profile")
-		return nil
+		if t.ProfileName = l.Arg(i + 1); t.ProfileName == "" {
+			l.Errorf(i+1, "'profile' needs the name of a log-profile section.")
+			return nil
+		}
+		i += 2
 	}
 	if !l.Has(i) {
 		if ok {
@@ -127,8 +131,8 @@ func parseTarget(l *config.Line) *model.LogTarget {
 		return nil
 	}
 	if t.Facility = slices.Index(facilities, l.Arg(i)); t.Facility < 0 {
-		if w := l.Arg(i); w == "len" || w == "format" || w == "sample" {
-			l.Errorf(i, "'%s' is in the wrong place: options come in the order len, format, sample, each once, before the facility.", w)
+		if w := l.Arg(i); w == "len" || w == "format" || w == "sample" || w == "profile" {
+			l.Errorf(i, "'%s' is in the wrong place: options come in the order len, format, sample, profile, each once, before the facility.", w)
 		} else {
 			l.Unknown(i, "log facility", facilities)
 		}

@@ -13,6 +13,29 @@ import (
 func init() {
 	config.Proxy.Add(
 		config.Keyword{
+			Name: "http-send-name-header", In: config.InDefaults | config.InBackend, Args: "[<header>]", No: true,
+			Help: "tells the server its own name in a header field",
+			Parse: config.On(func(l *config.Line, p *model.Proxy) {
+				if l.No() || l.Len() == 0 {
+					p.SendNameHeader = ""
+					return
+				}
+				if !l.NeedArgs(1, 1) {
+					return
+				}
+				if !ascii.IsTokenBytes([]byte(l.Arg(0))) {
+					l.Errorf(0, "'%s' is no name of a header field.", l.Arg(0))
+					return
+				}
+				switch strings.ToLower(l.Arg(0)) {
+				case "host", "content-length", "transfer-encoding", "connection":
+					l.Errorf(0, "'%s' cannot carry the server's name: it says how the request is to be read.", l.Arg(0))
+					return
+				}
+				p.SendNameHeader = l.Arg(0)
+			}),
+		},
+		config.Keyword{
 			Name: "option forwardfor", In: anywhere, Args: "[except <network>] [header <name>] [if-none]",
 			Help: "tells servers the client's address in X-Forwarded-For",
 			Parse: config.On(func(l *config.Line, p *model.Proxy) {

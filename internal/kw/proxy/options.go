@@ -143,7 +143,6 @@ func init() {
 		},
 	)
 	addCloseModes()
-	addLogFormats()
 }
 
 // setBits switches options on, off (no) or back to their default.
@@ -194,34 +193,6 @@ func addCloseModes() {
 				case p.Close == m.mode:
 					p.Close = model.KeepAlive
 				}
-			}),
-		})
-	}
-}
-
-// addLogFormats adds the options that choose a log format.
-func addLogFormats() {
-	for _, f := range []struct {
-		name       string
-		plain, clf model.LogFormat
-	}{
-		{"httplog", model.LogHTTP, model.LogHTTPCLF},
-		{"tcplog", model.LogTCP, model.LogTCPCLF},
-	} {
-		config.Proxy.Add(config.Keyword{
-			Name: "option " + f.name, In: frontend, Args: "[clf]", Help: "format of log lines",
-			Parse: config.On(func(l *config.Line, p *model.Proxy) {
-				if !l.NeedArgs(0, 1) {
-					return
-				}
-				format := f.plain
-				if l.Has(0) {
-					if l.OneOf(0, "variant", "clf") < 0 {
-						return
-					}
-					format = f.clf
-				}
-				p.Log.Format, p.Log.FormatPos = format, l.Pos()
 			}),
 		})
 	}

@@ -3,8 +3,10 @@ package proxy
 import (
 	"strings"
 
-	"weir/internal/lang/cond"
+	"weir/internal/lang/acl"
 	"weir/internal/lang/config"
+	"weir/internal/lang/logfmt"
+	"weir/internal/lang/sample"
 	"weir/internal/model"
 )
 
@@ -15,12 +17,11 @@ func init() {
 			Args: "<name> <criterion> [flags] [operator] <value> ...",
 			Help: "gives a condition a name, or widens it",
 			Parse: config.On(func(l *config.Line, p *model.Proxy) {
-				acls := cond.ACLsOf.Get(&p.Slots)
-				if acls == nil {
-					acls = new(cond.ACLs)
-					cond.ACLsOf.Set(&p.Slots, acls)
+				add := func(p *model.Proxy) { acl.Of(p).Add(l, scope(l, p, 1, 0)) }
+				add(p)
+				if p.Sides&model.SideDefaults != 0 {
+					p.Inherit = append(p.Inherit, add)
 				}
-				acls.Add(l, scope(p))
 			}),
 		},
 		config.Keyword{
@@ -36,6 +37,21 @@ func init() {
 			Name: "use_backend", In: config.InFrontend, Args: "<backend> [{ if | unless } <condition>]",
 			Help:  "sends requests to a backend",
 			Parse: config.On(parseUseBackend),
+		},
+		config.Keyword{
+			Name: "use-server", In: config.InBackend, Args: "<server> [{ if | unless } <condition>]",
+			Help:  "sends requests to a server",
+			Parse: config.On(parseUseServer),
+		},
+		config.Keyword{
+			Name: "force-persist", In: config.InBackend, Args: "{ if | unless } <condition>",
+			Help:  "uses the server that persistence names even when it is down",
+			Parse: config.On(func(l *config.Line, p *model.Proxy) { parsePersist(l, p, &p.ForcePersist) }),
+		},
+		config.Keyword{
+			Name: "ignore-persist", In: config.InBackend, Args: "{ if | unless } <condition>",
+			Help:  "balances although persistence names a server",
+			Parse: config.On(func(l *config.Line, p *model.Proxy) { parsePersist(l, p, &p.IgnorePersist) }),
 		},
 		config.Keyword{
 			Name: "monitor-uri", In: frontend, Args: "<uri>",
@@ -57,7 +73,7 @@ func init() {
 				if len(p.Switch) > 0 {
 					l.Warnf(config.KeywordArg, "'monitor fail' after 'use_backend' is nevertheless applied before it.")
 				}
-				if c := cond.Parse(l, 0, scope(p)); c != nil {
+				if c := acl.Parse(l, 0, scope(l, p, 0, sample.FrontHTTPRequest)); c != nil {
 					p.MonitorFail = append(p.MonitorFail, c)
 				}
 			}),
@@ -65,8 +81,9 @@ func init() {
 	)
 }
 
-func scope(p *model.Proxy) cond.Scope {
-	return cond.Scope{Proxy: p.Name, Backend: p.IsBackend(), ACLs: cond.ACLsOf.Get(&p.Slots)}
+// scope is where an expression of the line stands.
+func scope(l *config.Line, p *model.Proxy, arg int, valid sample.Places) *sample.Scope {
+	return &sample.Scope{Line: l, Arg: arg, Proxy: p, Valid: valid}
 }
 
 func parseUseBackend(l *config.Line, p *model.Proxy) {
@@ -74,19 +91,71 @@ func parseUseBackend(l *config.Line, p *model.Proxy) {
 		l.Errorf(0, "'use_backend' expects the name of a backend.")
 		return
 	}
-	if strings.Contains(l.Arg(0), "%") {
-		l.NotYet(0, "log format in place of a backend", l.Arg(0))
+	r := &model.SwitchRule{Pos: l.ArgPos(0), Backend: l.Arg(0)}
+	name, cond, ok := parseTarget(l, p, "the name of the backend", sample.FrontUseBackend)
+	if ok {
+		r.Name, r.Cond = name, cond
+		p.Switch = append(p.Switch, r)
+	}
+}
+
+func parseUseServer(l *config.Line, p *model.Proxy) {
+	if !l.Has(0) {
+		l.Errorf(0, "'use-server' expects the name of a server.")
 		return
 	}
-	rule := &model.SwitchRule{Pos: l.ArgPos(0), Backend: l.Arg(0)}
-	if l.Has(1) {
-		if w := l.Arg(1); w != "if" && w != "unless" {
-			l.Errorf(1, "'%s' after the name of the backend: only 'if' or 'unless' with a condition may follow.", w)
-			return
-		}
-		if rule.Cond = cond.Parse(l, 1, scope(p)); rule.Cond == nil {
-			return
-		}
+	r := &model.ServerRule{Pos: l.ArgPos(0), Text: l.Arg(0)}
+	name, cond, ok := parseTarget(l, p, "the name of the server", sample.BackUseServer)
+	if !ok {
+		return
 	}
-	p.Switch = append(p.Switch, rule)
+	r.Name, r.Cond = name, cond
+	p.UseServer = append(p.UseServer, r)
+	if name != nil {
+		return
+	}
+	l.Check(func(l *config.Line) {
+		names := make([]string, 0, len(p.Servers))
+		for _, s := range p.Servers {
+			if s.Name == r.Text {
+				r.Server = s
+			}
+			names = append(names, s.Name)
+		}
+		if r.Server == nil {
+			l.Unknown(0, "server", names)
+		}
+	})
+}
+
+// parseTarget reads a name, or a format that makes one, and a condition.
+func parseTarget(l *config.Line, p *model.Proxy, what string, valid sample.Places) (name model.Format, cond *model.Condition, ok bool) {
+	if strings.Contains(l.Arg(0), "%") {
+		f, err := logfmt.Parse(scope(l, p, 0, valid), l.Arg(0), logfmt.Options{})
+		if err != nil {
+			l.Errorf(0, "%s.", err)
+			return nil, nil, false
+		}
+		name = f
+	}
+	if !l.Has(1) {
+		return name, nil, true
+	}
+	if w := l.Arg(1); w != "if" && w != "unless" {
+		l.Errorf(1, "'%s' after %s: only 'if' or 'unless' with a condition may follow.", w, what)
+		return nil, nil, false
+	}
+	cond = acl.Parse(l, 1, scope(l, p, 1, valid))
+	return name, cond, cond != nil
+}
+
+// parsePersist reads force-persist and ignore-persist, which matter once servers are chosen by cookies and tables.
+func parsePersist(l *config.Line, p *model.Proxy, list *[]*model.Condition) {
+	if !l.Has(0) {
+		l.Errorf(0, "'%s' needs 'if' or 'unless' and a condition.", l.Name())
+		return
+	}
+	if c := acl.Parse(l, 0, scope(l, p, 0, sample.BackHTTPRequest|sample.FrontHTTPRequest)); c != nil {
+		*list = append(*list, c)
+	}
 }

@@ -1,11 +1,14 @@
-// Package logfmt writes the text of log lines in the built-in formats (manual
-// 8.2): default, TCP, HTTP, their CLF variants, and the line of a connection
-// that failed before it carried anything. Headers are put before the text by
-// wire/syslog, and nothing is sent here.
+// Package logfmt writes text from what is known of a connection or a request.
 //
-// A line never holds a byte outside 32 to 126: what came from the network is
+// [Formatter] has the built-in formats of log lines (manual 8.2): default, TCP, HTTP, their CLF variants, and the line of a
+// connection that failed before it carried anything. [Format] is a custom one (manual 8.2.6), compiled by [Parse] from
+// text, aliases such as %ci and expressions such as %[src]; it makes log lines, and everything else that takes a format:
+// header fields, variables, names of backends. Headers of syslog are put before lines by wire/syslog, and nothing is sent here.
+//
+// A line of a built-in format never holds a byte outside 32 to 126: what came from the network is
 // encoded as manual 8.6 says, so that one line stays one line and a terminal
-// shows what was sent.
+// shows what was sent. In custom lines, text of the configuration is written as it is, aliases are encoded likewise, and
+// of the values of expressions the control bytes are; flag bin turns that off.
 package logfmt
 
 import (

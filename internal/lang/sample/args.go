@@ -1,6 +1,7 @@
 package sample
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"strconv"
@@ -87,13 +88,14 @@ type ArgCheck struct {
 	Keyword string // the fetch or converter with its name
 }
 
-// parse reads the text between the parentheses. All errors name the argument.
+// parse reads the text between the parentheses. Empty ones hold one empty argument; none at all (given is false) stand for
+// it where an argument must be. All errors name the argument.
 func (s *signature) parse(sc *Scope, what, text string, given bool) ([]Arg, error) {
 	words, err := splitArgs(text)
 	if err != nil {
 		return nil, err
 	}
-	if !given || len(words) == 1 && words[0] == "" && s.required == 0 {
+	if len(words) == 1 && words[0] == "" && (len(s.kinds) == 0 || !given && s.required == 0) {
 		words = nil
 	}
 	if len(words) > len(s.kinds) {
@@ -107,20 +109,18 @@ func (s *signature) parse(sc *Scope, what, text string, given bool) ([]Arg, erro
 	}
 	args := make([]Arg, 0, len(s.kinds))
 	for i, w := range words {
-		a := Arg{Kind: s.kinds[i], Str: w}
-		if err := a.parse(sc, i < s.required); err != nil {
+		args = append(args, Arg{Kind: s.kinds[i], Str: w}) // in its place at once: the check stage fills it in
+		if err := args[i].parse(sc, i < s.required); err != nil {
 			return nil, fmt.Errorf("argument %d of %s: %w", i+1, what, err)
 		}
-		args = append(args, a)
 	}
 	// Objects that may be left out stand for the section itself.
 	for i := len(words); i < len(s.kinds); i++ {
 		if k := s.kinds[i]; k == KindFrontend || k == KindBackend || k == KindTable {
-			a := Arg{Kind: k}
-			if err := a.parse(sc, false); err != nil {
+			args = append(args, Arg{Kind: k})
+			if err := args[i].parse(sc, false); err != nil {
 				return nil, fmt.Errorf("argument %d of %s: %w", i+1, what, err)
 			}
-			args = append(args, a)
 			continue
 		}
 		break
@@ -135,7 +135,7 @@ func (a *Arg) parse(sc *Scope, required bool) error {
 	switch a.Kind {
 	case KindInt:
 		n, err := strconv.ParseInt(a.Str, 10, 64)
-		if err != nil {
+		if err != nil && !errors.Is(err, strconv.ErrRange) { // out of range: the nearest one
 			return fmt.Errorf("'%s' is not an integer", a.Str)
 		}
 		a.Int = n
@@ -174,7 +174,6 @@ func (a *Arg) parseMask() error {
 		size = 128
 	}
 	if n, err := strconv.Atoi(a.Str); err == nil && n >= 0 && n <= size {
-		ip := netip.IPv4Unspecified()
 		ones := netip.AddrFrom4([4]byte{255, 255, 255, 255})
 		if size == 128 {
 			var all [16]byte
@@ -184,8 +183,7 @@ func (a *Arg) parseMask() error {
 			ones = netip.AddrFrom16(all)
 		}
 		p, _ := ones.Prefix(n)
-		ip = p.Addr()
-		a.Addr = ip
+		a.Addr = p.Addr()
 		return nil
 	}
 	ip, err := netip.ParseAddr(a.Str)

@@ -27,34 +27,31 @@ func (e *Expr) EvalAs(tx *model.Txn, t model.Type, v *model.Value) bool {
 
 // EvalStr evaluates the expression to text.
 func (e *Expr) EvalStr(tx *model.Txn) ([]byte, bool) {
-	var v model.Value
-	if !e.EvalAs(tx, model.TypeStr, &v) {
+	v := tx.Value()
+	defer tx.Done()
+	if !e.EvalAs(tx, model.TypeStr, v) {
 		return nil, false
 	}
 	return v.B, true
 }
 
-// Each evaluates an iterable fetch once for every occurrence, until yield returns false; other fetches once. It reports
-// whether there was any value.
-func (e *Expr) Each(tx *model.Txn, v *model.Value, yield func(v *model.Value) bool) bool {
-	if e.Fetch.Next == nil {
-		if !e.Eval(tx, v) {
-			return false
-		}
-		yield(v)
-		return true
-	}
-	state, some := 0, false
-	for e.Fetch.Next(tx, e.Args, v, &state) {
-		if !e.convert(tx, v) {
-			continue
-		}
-		some = true
-		if !yield(v) {
-			break
+// Next evaluates an iterable fetch for its next occurrence that has a value; state is 0 at first and belongs to Next. It
+// reports false when there are no more.
+func (e *Expr) Next(tx *model.Txn, v *model.Value, state *int) bool {
+	for e.Fetch.Next(tx, e.Args, v, state) {
+		if e.convert(tx, v) {
+			return true
 		}
 	}
-	return some
+	return false
+}
+
+// Calls calls fn for the fetch and for each converter, with their arguments.
+func (e *Expr) Calls(fn func(name string, args []Arg)) {
+	fn(e.Fetch.Name, e.Args)
+	for i := range e.steps {
+		fn(e.steps[i].conv.Name, e.steps[i].args)
+	}
 }
 
 // Traced is Eval with a call after each step: the name of the fetch or converter, and its value or ok false.

@@ -237,7 +237,7 @@ func cutName(s string) (name, rest string) {
 
 // parseCall reads the arguments of a keyword when rest starts with them, and returns what follows.
 func parseCall(sc *Scope, sig *signature, what, rest string) ([]Arg, string, error) {
-	text, given := "", false
+	text, given := "", strings.HasPrefix(what, "converter")
 	if strings.HasPrefix(rest, "(") {
 		end := argsEnd(rest)
 		if end < 0 {

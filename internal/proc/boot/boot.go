@@ -51,6 +51,8 @@ type Runtime struct {
 	Limits limits.Plan
 	// Report takes sentences for the operator, from any thread.
 	Report func(s diag.Severity, text string)
+	// Logs are the messages of the start; nil: none.
+	Logs func() string
 }
 
 // run is one call of Main.

@@ -41,6 +41,7 @@ func NewInstance(cfg *model.Config, rt Runtime) (signals.Instance, error) {
 		Buffers: buf.NewShared(buffers(g.Tune, rt.Limits, rt.Args.Memory)),
 		Pin:     func(thread int) error { return limits.PinThread(g.CPUMap, thread) },
 		Warn:    func(text string) { rt.Report(diag.Warning, text) },
+		Version: Compatible + "-weir" + Version, Released: buildDate(), StartupLogs: rt.Logs,
 	})
 	first, err := p.Build(cfg)
 	if err != nil {

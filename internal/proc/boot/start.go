@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"weir/internal/base/diag"
+	"weir/internal/feat/cli"
 	"weir/internal/model"
 	"weir/internal/proc/args"
 	"weir/internal/proc/limits"
@@ -107,7 +108,7 @@ func listens(cfg *model.Config) bool {
 			return true
 		}
 	}
-	return false
+	return len(cli.Of(cfg.Global).Sockets) > 0
 }
 
 // bring binds, confines and starts.

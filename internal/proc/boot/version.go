@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"weir/internal/lang/config"
+	"weir/internal/lang/logfmt"
 	"weir/internal/model"
 	"weir/internal/proc/args"
 	"weir/internal/proc/limits"
@@ -48,7 +49,7 @@ var features = []struct {
 
 // facts is what conditions may ask about the program.
 func (r *run) facts() config.Facts {
-	f := config.Facts{Enabled: make(map[string]bool)}
+	f := config.Facts{Enabled: make(map[string]bool), LogFormats: logfmt.Variables()}
 	for _, x := range features {
 		if x.on {
 			f.Features = append(f.Features, x.name)

@@ -28,6 +28,7 @@ func (g *Generation) Bind() *diag.List {
 			}
 		}
 	}
+	g.bindCLI(errs)
 	if errs.Errors() > 0 {
 		g.unbind()
 	}

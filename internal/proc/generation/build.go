@@ -15,6 +15,7 @@ import (
 	"weir/internal/engine/stats"
 	"weir/internal/feat/errorpages"
 	"weir/internal/feat/logs"
+	"weir/internal/lang/rule"
 	"weir/internal/link/h1mux"
 	"weir/internal/model"
 	"weir/internal/proc/keeper"
@@ -60,6 +61,7 @@ func Build(cfg *model.Config, k *keeper.Keeper, o Options) (*Generation, error) 
 		}
 	}
 	g.setFullConn()
+	g.setRun()
 	return g, nil
 }
 
@@ -97,6 +99,7 @@ func (g *Generation) backend(p *model.Proxy) (*backend.Backend, error) {
 	}
 	b := backend.New(p, servers, g.n)
 	b.Pages = errorpages.Backend(p, g.Config)
+	b.Rules = rule.Of(p)
 	var err error
 	if b.H1, err = g.h1Options(p, p.Has(model.OptAcceptUnsafeResponse), p.Has(model.OptH1CaseAdjustServer)); err != nil {
 		return nil, err
@@ -170,6 +173,7 @@ func (g *Generation) frontend(p *model.Proxy) (*frontend.Frontend, error) {
 		Stats:  make([]stats.Proxy, g.n),
 		Logs:   make([]model.LogEmitter, g.n),
 		Pages:  errorpages.Resolve(p, g.Config),
+		Rules:  rule.Of(p),
 		LogURI: g.Config.Global.Tune.HTTPLogURI,
 		Backends: func(name string) *backend.Backend {
 			return g.Backends[name]
@@ -179,6 +183,7 @@ func (g *Generation) frontend(p *model.Proxy) (*frontend.Frontend, error) {
 	if f.H1, err = g.h1Options(p, p.Has(model.OptAcceptUnsafeRequest), p.Has(model.OptH1CaseAdjustClient)); err != nil {
 		return nil, err
 	}
+	f.LogNeeds = logNeeds(&p.Log)
 	f.H1.ProxyHeader = p.Has(model.OptHTTPUseProxyHeader)
 	if f.ForwardFor, err = forward(p.ForwardFor, "x-forwarded-for"); err != nil {
 		return nil, err
@@ -187,7 +192,7 @@ func (g *Generation) frontend(p *model.Proxy) (*frontend.Frontend, error) {
 		return nil, err
 	}
 	for _, r := range p.Switch {
-		f.Rules = append(f.Rules, frontend.SwitchRule{Cond: r.Cond, To: g.Backends[r.Backend]})
+		f.Switch = append(f.Switch, frontend.SwitchRule{Cond: r.Cond, To: g.Backends[r.Backend], Name: r.Name})
 	}
 	switch {
 	case p.DefaultBackend != "":
@@ -196,6 +201,33 @@ func (g *Generation) frontend(p *model.Proxy) (*frontend.Frontend, error) {
 		f.Default = g.Backends[p.Name]
 	}
 	return f, nil
+}
+
+// logNeeds is what the formats of a proxy, and of the profiles that its targets may use, ask of the engine.
+func logNeeds(c *model.LogConfig) (n model.LogNeeds) {
+	add := func(f model.LineFormat) {
+		if f != nil {
+			n |= f.Needs()
+		}
+	}
+	if c.Format == model.LogDefault {
+		n |= model.LogLocal
+	}
+	add(c.Custom)
+	add(c.SD)
+	add(c.Error)
+	for _, t := range c.Targets {
+		if t.Profile == nil {
+			continue
+		}
+		for _, o := range t.Profile.On {
+			if o != nil {
+				add(o.Text)
+				add(o.SD)
+			}
+		}
+	}
+	return n
 }
 
 // h1Options are the codec settings of one side of a proxy.

@@ -33,6 +33,7 @@ type Generation struct {
 	maxConn int
 	n       int // loops
 	binds   []*bound
+	cli     []*cliSocket
 	logger  *logs.Logger
 
 	sets      []*session.Set       // by loop
@@ -41,6 +42,7 @@ type Generation struct {
 	running   atomic.Int32         // loops on which sessions may remain
 	drained   chan struct{}
 	once      sync.Once
+	stopping  atomic.Bool
 }
 
 // bound is one listening socket of a bind line.
@@ -70,7 +72,7 @@ func (g *Generation) start(loops []*loop.Loop, before *Generation) {
 		set.Emptied = func() { g.loopDrained(l) }
 		g.sets[id] = set
 		set.Homes = g.homes()
-		set.NoSplice(g.Config.Global.NoSplice)
+		set.Configure(g.Config)
 		out := g.logger.Loop(l)
 		g.logs[id] = out
 		for _, f := range g.Frontends {
@@ -86,6 +88,7 @@ func (g *Generation) start(loops []*loop.Loop, before *Generation) {
 				if want == id {
 					g.listeners[id] = append(g.listeners[id], listen.New(l, b.fd, listen.Options{
 						Front: b.front, BindName: bindName(b.conf), Unix: b.unix, UnixID: b.conf.ID, Nice: b.conf.Nice, Gate: b.gate, Sessions: set,
+						State: &listenerState{b.conf, b.limit},
 					}))
 				}
 			}
@@ -127,6 +130,7 @@ func (g *Generation) markGone(next *Generation) {
 
 // drain ends the generation without a next one.
 func (g *Generation) drain(loops []*loop.Loop) {
+	g.stopping.Store(true)
 	for _, f := range g.Frontends {
 		f.Draining.Store(true)
 	}
@@ -173,6 +177,7 @@ func (g *Generation) unbind() {
 		g.keeper.Return(b.name)
 	}
 	g.binds = nil
+	g.unbindCLI()
 }
 
 // kill cuts what has not drained.

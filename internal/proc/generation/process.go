@@ -26,6 +26,9 @@ type ProcessOptions struct {
 	// Pin binds the calling thread to the CPUs of loop number thread, counted from 1.
 	Pin  func(thread int) error
 	Warn func(text string)
+	// Version, Released and StartupLogs are what runtime commands tell about the program.
+	Version, Released string
+	StartupLogs       func() string
 }
 
 // Process runs generations on its loops.
@@ -42,6 +45,7 @@ type Process struct {
 	dog      *loop.Watchdog
 	once     sync.Once
 	exited   sync.WaitGroup
+	cli      *runtimeAPI
 }
 
 // NewProcess makes a process without loops and configuration.
@@ -49,7 +53,9 @@ func NewProcess(o ProcessOptions) *Process {
 	if o.Warn == nil {
 		o.Warn = func(string) {}
 	}
-	return &Process{opt: o, keeper: keeper.New(), done: make(chan struct{})}
+	p := &Process{opt: o, keeper: keeper.New(), done: make(chan struct{})}
+	p.cli = newRuntimeAPI(p)
+	return p
 }
 
 // Keeper is what outlives the generations.
@@ -138,6 +144,7 @@ func (p *Process) Switch(g *Generation) {
 		p.retire(before)
 	}
 	g.start(p.loops, before)
+	p.cli.serve(g)
 	if before != nil {
 		before.unbind()
 	}
@@ -170,6 +177,7 @@ func (p *Process) endIfIdle() {
 
 // end stops the loops.
 func (p *Process) end() {
+	p.cli.release(false)
 	if p.dog != nil {
 		p.dog.Stop()
 	}
@@ -206,6 +214,7 @@ func (p *Process) SoftStop() {
 	p.retire(g)
 	g.drain(p.loops)
 	g.unbind() // another process may listen there from now on
+	p.cli.release(true)
 	if d := g.Config.Global.HardStopAfter; d > 0 {
 		time.AfterFunc(d, p.cut)
 	}

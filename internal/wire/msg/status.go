@@ -18,6 +18,7 @@ var classReasons = [...]string{"Informational", "Success", "Redirection", "Clien
 // reasons are the phrases of the statuses, from 100 on.
 var reasons = [500]string{
 	0:   "Continue",
+	3:   "Early Hints",
 	1:   "Switching Protocols",
 	2:   "Processing",
 	100: "OK",

@@ -33,6 +33,13 @@ type Stream struct {
 	Class, Offset     int
 	BytesIn, BytesOut [2]int64
 	MaxCapture        int
+	Proc              model.Runner
+	Sock              model.ListenerState
+	ThreadNum, Group  int
+	Num               uint32
+	TryLimit          int
+	Waiting           *model.Position
+	Gone              [2]bool
 }
 
 // New returns a transaction over s with a request made of the target and of
@@ -129,6 +136,41 @@ func (s *Stream) Retries() (int, bool)                      { return s.Tries, s.
 func (s *Stream) Priority() (int, int)                      { return s.Class, s.Offset }
 func (s *Stream) Bytes(d model.Dir) (in, out int64)         { return s.BytesIn[d], s.BytesOut[d] }
 func (s *Stream) Timeout(k model.TimeoutKind) time.Duration { return s.Timeouts[k] }
+func (s *Stream) Listener() model.ListenerState             { return s.Sock }
+func (s *Stream) Thread() (thread, group int)               { return s.ThreadNum, s.Group }
+func (s *Stream) Serial() uint32                            { return s.Num }
+func (s *Stream) MaxRetries() int                           { return s.TryLimit }
+func (s *Stream) Aborted(d model.Dir) bool                  { return s.Gone[d] }
+
+func (s *Stream) Process() model.Runner {
+	if s.Proc == nil {
+		return new(Process)
+	}
+	return s.Proc
+}
+
+func (s *Stream) WaitingRule() (model.Position, bool) {
+	if s.Waiting == nil {
+		return model.Position{}, false
+	}
+	return *s.Waiting, true
+}
+
+// Process is a model.Runner made of plain fields.
+type Process struct {
+	Conns, Threads int
+	Stop           bool
+	Host           string
+	Up             time.Duration
+	Local          func(a netip.Addr) bool // nil: none is
+}
+
+func (p *Process) ActConn() int64            { return int64(p.Conns) }
+func (p *Process) Stopping() bool            { return p.Stop }
+func (p *Process) NbThread() int             { return p.Threads }
+func (p *Process) Hostname() string          { return p.Host }
+func (p *Process) Uptime() time.Duration     { return p.Up }
+func (p *Process) IsLocal(a netip.Addr) bool { return p.Local != nil && p.Local(a) }
 
 func (s *Stream) SetCapture(d model.Dir, slot int, value []byte) bool {
 	if slot < 0 || slot >= len(s.Slots[d]) {

@@ -1,0 +1,127 @@
+package act
+
+import (
+	"strconv"
+	"strings"
+
+	"weir/internal/kw/errors"
+	"weir/internal/lang/rule"
+	"weir/internal/model"
+	"weir/internal/wire/msg"
+)
+
+func init() {
+	const (
+		args  = "[ status <code> ] [ content-type <type> ] [ <payload> ] [ hdr <name> <fmt> ] ..."
+		both  = 1<<rule.HTTPRequest | 1<<rule.HTTPResponse
+		reqOf = 1 << rule.HTTPRequest
+	)
+	rule.Add(
+		rule.Action{
+			Name: "return", In: both, Final: true, Args: args, Help: "answers with a response made here",
+			Parse: func(p *rule.Parser) rule.Runner {
+				return parseAnswer(p, []string{"status"}, 200, func(c rule.Control, page *model.ErrorPage) { c.Respond(page, rule.EndLocal) })
+			},
+		},
+		rule.Action{
+			Name: "deny", In: both, Final: true, Args: args, Help: "refuses the message",
+			Parse: func(p *rule.Parser) rule.Runner {
+				status := 403
+				if p.Kind == rule.HTTPResponse {
+					status = 502
+				}
+				return parseAnswer(p, []string{"status", "deny_status"}, status, func(c rule.Control, page *model.ErrorPage) { c.Respond(page, rule.EndDenied) })
+			},
+		},
+		rule.Action{
+			Name: "tarpit", In: reqOf, Final: true, Args: args, Help: "refuses the request after a wait",
+			Parse: func(p *rule.Parser) rule.Runner {
+				return parseAnswer(p, []string{"status", "deny_status"}, 500, rule.Control.Tarpit)
+			},
+		},
+		rule.Action{Name: "auth", In: reqOf, Final: true, Args: "[ realm <realm> ]", Help: "asks for a user name and a password", Parse: parseAuth},
+	)
+}
+
+// parseAnswer reads a reply and makes the action that gives it.
+func parseAnswer(p *rule.Parser, words []string, status int, give func(rule.Control, *model.ErrorPage)) rule.Runner {
+	at := p.I
+	r := errors.ParseReply(p, words, 200, 599)
+	if r == nil {
+		return nil
+	}
+	if r.Status != 0 {
+		status = r.Status
+	}
+	if p.Name != "return" && r.Payload == "" {
+		r.Payload = "default-errorfiles" // what the manual says is implied
+	}
+	switch r.Payload {
+	case "default-errorfiles", "errorfile", "errorfiles":
+		if !errors.HasPage(status) {
+			if p.Name == "return" || r.Payload != "default-errorfiles" {
+				return p.Errorf(at, "there is no page for status %d; %s have one.", status, errors.Statuses())
+			}
+			p.L.Warnf(at, "there is no page for status %d, so that the usual one of '%s' is sent; %s have one.", status, p.Name, errors.Statuses())
+			status = 403
+			if p.Name == "tarpit" {
+				status = 500
+			}
+		}
+	}
+	page := r.Page(status)
+	if page == nil && r.Payload != "default-errorfiles" {
+		return nil // reported
+	}
+	return rule.RunFunc(func(_ *model.Txn, c rule.Control) rule.Outcome {
+		answer := page
+		if answer == nil {
+			answer = c.Page(status)
+		}
+		give(c, answer)
+		return rule.Done
+	})
+}
+
+// authPage is the page of a status with a challenge added.
+type authPage struct {
+	field, challenge string
+	under            model.PageFiller
+	body             []byte
+}
+
+// Fill adds the challenge.
+func (a *authPage) Fill(tx *model.Txn, m *msg.Message) ([]byte, bool) {
+	body := a.body
+	if a.under != nil {
+		var ok bool
+		if body, ok = a.under.Fill(tx, m); !ok {
+			return nil, false
+		}
+	}
+	m.Del(a.field)
+	m.AddString(a.field, a.challenge)
+	return body, true
+}
+
+func parseAuth(p *rule.Parser) rule.Runner {
+	realm := p.Proxy.Name
+	if p.Take("realm") {
+		w, _, ok := p.Word("a text: realm <realm>")
+		if !ok {
+			return nil
+		}
+		realm = w
+	}
+	challenge := "Basic realm=" + strconv.Quote(strings.NewReplacer("\n", "", "\r", "").Replace(realm))
+	return rule.RunFunc(func(tx *model.Txn, c rule.Control) rule.Outcome {
+		status, field := 401, "www-authenticate"
+		if u := tx.Req.URI(); u.Form == msg.FormAbsolute && tx.Req.Has("proxy-connection") || tx.Req.Has("proxy-authorization") {
+			status, field = 407, "proxy-authenticate"
+		}
+		page := *c.Page(status)
+		page.Fill, page.FillAfter = &authPage{field, challenge, page.Fill, page.Body}, true
+		c.Respond(&page, rule.EndDenied)
+		return rule.Done
+	})
+}

@@ -1,0 +1,65 @@
+package acl
+
+import (
+	"fmt"
+	"strings"
+
+	"weir/internal/lang/sample"
+	"weir/internal/model"
+)
+
+func init() {
+	sample.AddFetch(sample.Fetch{
+		Name: "acl", Args: "string[" + strings.Repeat(",string", maxNames-1) + "]",
+		Out: model.TypeBool, Valid: sample.Always, Help: "whether all of the named ACLs match",
+		Check: checkNames, Get: getNames,
+	})
+}
+
+// maxNames is how many ACLs the acl() fetch takes.
+const maxNames = 12
+
+// namedTests are the ACLs of one use of the fetch.
+type namedTests struct{ all allOf }
+
+func checkNames(c *sample.ArgCheck, args []sample.Arg) error {
+	t := new(namedTests)
+	args[0].Data = t
+	px := c.Scope.Proxy
+	if px == nil {
+		return fmt.Errorf("there is no section here whose ACLs could be meant")
+	}
+	acls := Key.Get(&px.Slots) // those of the lines that are being read: a defaults section keeps its own
+	words := make([]string, len(args))
+	for i := range args {
+		words[i] = args[i].Str
+	}
+	return c.Scope.Defer(func(*model.Config) error {
+		list := acls
+		if list == nil {
+			list = Key.Get(&px.Slots)
+		}
+		for _, w := range words {
+			name, negate := strings.CutPrefix(w, "!")
+			test := list.Find(strings.TrimSpace(name))
+			if test == nil {
+				return fmt.Errorf("there is no ACL '%s' here", name)
+			}
+			t.all = append(t.all, maybeNot(test, negate))
+		}
+		return nil
+	})
+}
+
+func getNames(tx *model.Txn, args []sample.Arg, v *model.Value) bool {
+	switch args[0].Data.(*namedTests).all.Match(tx) {
+	case model.Missing:
+		tx.Wait = true
+		return false
+	case model.Pass:
+		v.SetBool(true)
+	default:
+		v.SetBool(false)
+	}
+	return true
+}
