@@ -4,6 +4,7 @@
 //	weir -f haproxy.cfg        run
 //	weir -c -f haproxy.cfg     check a configuration
 //	weir demo                  try it
+//	weir eval <expression>     evaluate an expression or a log format
 //
 // All of main is in package internal/proc/boot.
 package main
@@ -15,8 +16,12 @@ import (
 	_ "weir/internal/all"
 	"weir/internal/kw"
 	"weir/internal/lang/config"
+	"weir/internal/lang/logfmt"
+	"weir/internal/lang/rule"
+	"weir/internal/lang/sample"
 	"weir/internal/proc/boot"
 	"weir/internal/proc/demo"
+	"weir/internal/proc/evalcmd"
 	"weir/internal/proc/signals"
 	"weir/internal/rt/poll"
 )
@@ -24,6 +29,10 @@ import (
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == "demo" {
 		os.Exit(demo.Main(os.Args[2:], os.Stdout, os.Stderr, runDemo))
+	}
+	if len(os.Args) > 1 && os.Args[1] == "eval" {
+		c := evalcmd.Command{Load: kw.Load, Environ: os.Environ()}
+		os.Exit(c.Main(os.Args[2:], os.Stdout, os.Stderr))
 	}
 	p := program()
 	code, signal := p.Main(os.Args, os.Environ(), os.Stdin, os.Stdout, os.Stderr)
@@ -35,7 +44,7 @@ func main() {
 
 // program is what this binary is made of.
 func program() *boot.Program {
-	return &boot.Program{Load: kw.Load, New: boot.NewInstance, Freeze: config.Std.Freeze, Uring: poll.Probe}
+	return &boot.Program{Load: kw.Load, New: boot.NewInstance, Freeze: freeze, Uring: poll.Probe}
 }
 
 // runDemo runs the configuration of the demonstration.
@@ -44,4 +53,13 @@ func runDemo(argv []string, stop <-chan os.Signal, stdout, stderr io.Writer) int
 	p.Signals = stop
 	code, _ := p.Main(argv, os.Environ(), os.Stdin, stdout, stderr)
 	return code
+}
+
+// freeze makes the tables of keywords read-only.
+func freeze() {
+	config.Std.Freeze()
+	sample.Fetches.Freeze()
+	sample.Convs.Freeze()
+	rule.Actions.Freeze()
+	logfmt.Aliases.Freeze()
 }
