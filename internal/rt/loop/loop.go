@@ -397,6 +397,9 @@ func (l *Loop) tearDown() error {
 		l.call(fn)
 	}
 	err := l.poller.Destroy()
+	if err != nil {
+		l.warn(fmt.Sprintf("loop %d: %v", l.opt.ID, err))
+	}
 	l.mu.Lock()
 	l.state.Store(stateDone)
 	l.posted = nil

@@ -16,6 +16,9 @@ type accepting struct {
 }
 
 func (u *uring) Accept(f *File) {
+	if u.stopped {
+		return // the listener tries again after the cancellation: there is no again
+	}
 	a := u.accepts[f]
 	if a == nil {
 		a = new(accepting)

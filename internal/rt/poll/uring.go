@@ -508,7 +508,7 @@ func (u *uring) Destroy() error {
 			// Giving the memory up is the safe end: the kernel may still write to it.
 			leaked := u
 			go func() { <-make(chan struct{}); _ = leaked.owed }()
-			return errors.New("io_uring: operations do not end; their memory is given up")
+			return fmt.Errorf("io_uring: %d operations do not end (%d not submitted, %d sends): their memory is given up", u.owed, u.ring.Pending(), len(u.batch))
 		}
 		u.ring.Wait(1_000_000)
 		u.reap(1 << 20)

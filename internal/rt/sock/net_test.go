@@ -472,3 +472,15 @@ func TestAdoptForeign(t *testing.T) {
 		})
 	})
 }
+
+// TestStopWhileListening ends a loop whose listener is still there, as a hard stop does: nothing may keep it from ending.
+func TestStopWhileListening(t *testing.T) {
+	for _, k := range []poll.Kind{poll.Uring, poll.Epoll} {
+		w := newWorld(t, k, setup{})
+		w.listen(func(c *Conn) { c.Close() })
+		w.l.Go(func(*loop.Fiber) { w.l.Stop() })
+		if err := w.l.Run(); err != nil {
+			t.Errorf("%v: %v", k, err)
+		}
+	}
+}
