@@ -106,6 +106,9 @@ func (s *Stream) join() {
 	s.lastC, s.lastS = s.l.Now(), s.l.Now()
 	s.sendHeld(model.DirReq, s.back)
 	s.up.join(s.front, s.back, nil)
+	if !s.answerRules() {
+		return
+	}
 	s.sendHeld(model.DirRes, s.front)
 	s.down.join(s.back, s.front, nil)
 	s.logEarly()

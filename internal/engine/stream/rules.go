@@ -104,6 +104,10 @@ func (s *Stream) complete(d model.Dir) bool {
 func (s *Stream) awaitData(d model.Dir, until int64) bool {
 	before := s.heldBytes(d)
 	for {
+		if d == model.DirRes && s.up.src != nil && !s.up.done { // the server answers what it gets meanwhile
+			s.pump(&s.up)
+			s.back.Flush()
+		}
 		s.gather(d)
 		if s.heldBytes(d) > before || s.bodyIn[d] {
 			if err := s.bodyErr[d]; err != nil && err != mux.EOF {

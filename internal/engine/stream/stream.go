@@ -185,7 +185,7 @@ func (s *Stream) exchange() {
 
 // passThrough joins a client and a server in TCP mode.
 func (s *Stream) passThrough() {
-	if s.assignServer() && s.connect() && s.answerRules() {
+	if s.assignServer() && s.connect() {
 		s.join()
 	}
 }

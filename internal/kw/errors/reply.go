@@ -220,7 +220,9 @@ func (r *Reply) Fill(tx *model.Txn, m *msg.Message) ([]byte, bool) {
 		if !ok || ascii.IndexCtl(v) >= 0 {
 			return nil, false
 		}
-		m.Add(f.name, v)
+		if len(v) > 0 { // a field without a value is left out, as in the reference
+			m.Add(f.name, v)
+		}
 		tx.Scratch.Release(mark)
 	}
 	if r.format == nil {
