@@ -103,7 +103,7 @@ func inherit(d *model.Proxy) *model.Proxy {
 	acl.Key.Set(&p.Slots, nil)
 	rule.Key.Set(&p.Slots, nil)
 	p.Inherit = nil
-	p.Captures.Req, p.Captures.Res = slices.Clone(d.Captures.Req), slices.Clone(d.Captures.Res)
+	p.Captures.Req, p.Captures.Res = nil, nil // the lines that declare them are read again
 	return p
 }
 

@@ -130,6 +130,9 @@ func (s *Stream) Pause(d time.Duration) {
 	}
 }
 
+// Buffered is how much data of a direction is held back, in bytes.
+func (s *Stream) Buffered(d model.Dir) int64 { return min(s.heldBytes(d), int64(s.holdLimit(d))) }
+
 // Offload runs fn on another thread while the stream waits.
 func (s *Stream) Offload(fn func()) { s.f.Offload(fn) }
 

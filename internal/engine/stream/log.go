@@ -22,19 +22,19 @@ func (s *Stream) log() {
 }
 
 // logNow writes the line before the exchange is complete: option logasap, and formats that tell of nothing later.
-func (s *Stream) logNow() {
+func (s *Stream) logNow(step model.LogStep) {
 	if out := s.fe.Logs[s.l.ID()]; out != nil && !s.logged {
 		s.logged = true
 		s.asap = true
-		s.emit(out, "")
+		s.emit(out, step.String())
 	}
 }
 
 // logEarly writes the line when the response, or in TCP the connection to the server, is there and nothing later is asked for.
-func (s *Stream) logEarly() {
+func (s *Stream) logEarly(step model.LogStep) {
 	c := &s.fe.Conf.Log
 	if s.fe.Conf.Has(model.OptLogASAP) || c.Steps == 0 && c.Format == model.LogCustom && c.Custom.Needs()&model.LogAtEnd == 0 {
-		s.logNow()
+		s.logNow(step)
 	}
 }
 
@@ -131,7 +131,7 @@ func (s *Stream) Record() *model.LogRecord {
 	r.Termination = [4]byte{s.term[0], s.term[1], '-', '-'}
 	r.Retries, r.Redispatched = s.attempts, s.redispatch
 	r.SrvQueue, r.BeQueue = s.srvQueue, s.beQueue
-	r.BadRequest = !s.reqIn
+	r.BadRequest = !s.reqIn && s.term[0] != '-' // one that is still awaited is not bad
 	r.Method, r.URI = s.method, s.uri
 	if !s.reqIn {
 		r.Method, r.URI = s.req.MethodName, s.req.Target

@@ -111,7 +111,7 @@ func (s *Stream) join() {
 	}
 	s.sendHeld(model.DirRes, s.front)
 	s.down.join(s.back, s.front, nil)
-	s.logEarly()
+	s.logEarly(model.StepConnect)
 	s.relay()
 }
 

@@ -171,7 +171,7 @@ func (s *Stream) bufferRequest() bool {
 		if err := s.bodyErr[model.DirReq]; err != nil && err != mux.EOF {
 			return s.bodyFailed(err)
 		}
-		if s.bodyIn[model.DirReq] || s.heldBytes(model.DirReq) >= int64(s.holdLimit()) {
+		if s.bodyIn[model.DirReq] || s.heldBytes(model.DirReq) >= int64(s.holdLimit(model.DirReq)) {
 			return true
 		}
 		if d := s.headDeadline(); !s.f.Park(d) && s.l.Now() >= d {
@@ -227,6 +227,10 @@ func (s *Stream) chooseBackend() bool {
 	}
 	if s.be.Conf.Close == model.Close {
 		s.front.SetClose()
+	}
+	if s.x != nil && s.be.Conf != s.fe.Conf { // what rules of the frontend said about its own backend side is over
+		s.x.timeoutSet &= 1<<model.TimeoutClient | 1<<model.TimeoutTarpit
+		s.x.retries = -1
 	}
 	if s.retries = s.be.Conf.Retries; s.x != nil && s.x.retries >= 0 {
 		s.retries = s.x.retries

@@ -294,7 +294,7 @@ func (s *Stream) forwardResponse() {
 		s.up.join(s.front, s.back, nil)
 	}
 	s.logStep(model.StepResponse)
-	s.logEarly()
+	s.logEarly(model.StepResponse)
 	received := s.down.bytes
 	s.down.join(s.back, s.front, &s.res)
 	s.down.bytes = received

@@ -79,7 +79,7 @@ func (s *Stream) contentRules(sets *rule.Sets, kind rule.Kind) bool {
 	for {
 		s.gather(d)
 		s.tx.Dir = d
-		s.tx.Final = delay == 0 || s.l.Now() >= until || s.bodyIn[d] || s.heldBytes(d) >= int64(s.holdLimit()) || s.complete(d)
+		s.tx.Final = delay == 0 || s.l.Now() >= until || s.bodyIn[d] || s.heldBytes(d) >= int64(s.holdLimit(d)) || s.complete(d)
 		r := set.Run(&s.tx, s, &at)
 		if r.Outcome != rule.Again {
 			return s.outcome(r, kind)
@@ -169,6 +169,9 @@ func (s *Stream) responseRules() bool {
 	s.captureHeaders(model.DirRes, &s.res)
 	s.flow.Reset()
 	s.tx.Dir = model.DirRes
+	if len(s.be.Rules.Of[rule.HTTPResponse])+len(s.fe.Rules.Of[rule.HTTPResponse]) > 0 {
+		s.gather(model.DirRes) // what is there of the body shares the room for edits
+	}
 	for _, r := range [2]*rule.Sets{s.be.Rules, s.fe.Rules} {
 		if !s.contentRules(r, rule.TCPResponse) || !s.httpRules(r.Of[rule.HTTPResponse], rule.HTTPResponse) {
 			return false
@@ -248,7 +251,7 @@ func (s *Stream) WaitBody(d model.Dir, limit time.Duration, n int64) bool {
 		if err := s.bodyErr[d]; err != nil && err != mux.EOF {
 			return s.waitFailed(d, err)
 		}
-		if s.bodyIn[d] || have >= int64(s.holdLimit()) || n > 0 && have >= n {
+		if s.bodyIn[d] || have >= int64(s.holdLimit(d)) || n > 0 && have >= n {
 			return true
 		}
 		if d == model.DirReq && s.front.Err() != nil || s.c.Killed {

@@ -136,6 +136,7 @@ type Stream struct {
 	held                  [2][]*buf.Buf // data received but not forwarded yet, for rules that look at it
 	bodyIn                [2]bool       // held has all that will come
 	bodyErr               [2]error      // why no more will come; EOF at the end of a message
+	holdMax               [2]int        // how much held may have, in bytes
 	admitting             bool          // the session's own rules run
 	asap                  bool          // the log line is written before the end
 	switched              bool          // switch-mode http was asked for
@@ -151,6 +152,9 @@ func (sh *Shared) Serve(f *loop.Fiber, c *Client, end mux.End) (again bool) {
 	s := sh.get()
 	s.begin(f, c, end)
 	f.OnPanic(s.onPanic)
+	if c.Exchanges == 1 {
+		s.logStep(model.StepAccept)
+	}
 	if c.HTTP {
 		if s.receiveRequest() && s.frontendRules() && s.chooseBackend() && s.backendRules() {
 			s.exchange()
@@ -208,7 +212,7 @@ func (sh *Shared) get() *Stream {
 	s := &Stream{sh: sh, l: sh.Loop}
 	s.onPanic = s.panicked
 	s.tx.S = s
-	s.tx.Scratch.Init(&sh.scratch, 0)
+	s.tx.Scratch.Init(&sh.scratch, sh.Config.Global.Tune.BufSize)
 	s.flow.Up = &s.txn
 	s.wakePending = func() {
 		f := s.f
@@ -242,6 +246,7 @@ func (s *Stream) begin(f *loop.Fiber, c *Client, end mux.End) {
 	s.status = -1
 	s.served, s.reused, s.headSent, s.logged, s.tunnel, s.redispatch, s.reqIn = false, false, false, false, false, false, false
 	s.bodyIn, s.bodyErr = [2]bool{}, [2]error{}
+	s.holdMax = [2]int{s.fe.H1.Parse.MaxHead, s.fe.H1.Parse.MaxHead}
 	s.switched, s.noReplay, s.waiting = false, false, nil
 	s.serial = s.sh.serial
 	s.sh.serial += uint32(len(s.fe.Stats)) // loops count side by side

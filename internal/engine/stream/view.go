@@ -233,7 +233,10 @@ func (s *Stream) gather(d model.Dir) {
 	if m := s.message(d); s.bodyIn[d] || m != nil && (!m.HasBody() || m.Framing == msg.Tunnel) || s.started(d) {
 		return
 	}
-	for s.heldBytes(d) < int64(s.holdLimit()) {
+	if len(s.held[d]) == 0 {
+		s.holdMax[d] = s.fe.H1.Parse.MaxHead - headSize(s.message(d))
+	}
+	for s.heldBytes(d) < int64(s.holdMax[d]) {
 		b, err := end.RecvData()
 		if b == nil {
 			if err != nil {
@@ -254,8 +257,20 @@ func (s *Stream) started(d model.Dir) bool {
 	return s.down.src != nil
 }
 
-// holdLimit is how much data of a direction may be held back, in bytes.
-func (s *Stream) holdLimit() int { return s.fe.H1.Parse.MaxHead }
+// holdLimit is how much data of a direction may be held back, in bytes: what a buffer has left beside the head.
+func (s *Stream) holdLimit(d model.Dir) int { return s.holdMax[d] }
+
+// headSize is what a message head takes of a buffer, in bytes.
+func headSize(m *msg.Message) (n int) {
+	if m == nil {
+		return 0
+	}
+	n = len(m.MethodName) + len(m.Target) + 16
+	for i := range m.Fields {
+		n += len(m.Fields[i].Name) + len(m.Fields[i].Value) + 4
+	}
+	return n
+}
 
 func (s *Stream) heldBytes(d model.Dir) (n int64) {
 	for _, b := range s.held[d] {

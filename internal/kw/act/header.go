@@ -70,8 +70,12 @@ func text(f model.Format, tx *model.Txn) ([]byte, bool) {
 }
 
 // roomFor reports whether n more bytes may be added to m: edits share what tune.maxrewrite and the buffer leave.
-func roomFor(tx *model.Txn, m *msg.Message, n int) bool {
-	size := n
+func roomFor(tx *model.Txn, c rule.Control, m *msg.Message, n int) bool {
+	dir := model.DirReq
+	if m.IsResponse {
+		dir = model.DirRes
+	}
+	size := n + int(c.Buffered(dir))
 	for i := range m.Fields {
 		size += len(m.Fields[i].Name) + len(m.Fields[i].Value) + 4
 	}
@@ -93,10 +97,10 @@ func parseHeader(p *rule.Parser, edit func(*msg.Message, string, []byte)) rule.R
 		return nil
 	}
 	kind := p.Kind
-	return rule.RunFunc(func(tx *model.Txn, _ rule.Control) rule.Outcome {
+	return rule.RunFunc(func(tx *model.Txn, c rule.Control) rule.Outcome {
 		m := message(tx, kind)
 		v, ok := text(f, tx)
-		if !ok || badValue(v) || !roomFor(tx, m, len(name)+len(v)+4) {
+		if !ok || badValue(v) || !roomFor(tx, c, m, len(name)+len(v)+4) {
 			return rule.Failed
 		}
 		edit(m, name, v)
@@ -214,7 +218,7 @@ func (a *replaceHeader) Run(tx *model.Txn, c rule.Control) rule.Outcome {
 	m := message(tx, a.kind)
 	for i := m.Find(a.name, 0); i >= 0; i = m.Find(a.name, i+1) {
 		v, changed, ok := a.rewrite(tx, c, m.Fields[i].Value)
-		if !ok || changed && (badValue(v) || !roomFor(tx, m, len(v)-len(m.Fields[i].Value))) {
+		if !ok || changed && (badValue(v) || !roomFor(tx, c, m, len(v)-len(m.Fields[i].Value))) {
 			return rule.Failed
 		}
 		if changed {
@@ -349,13 +353,13 @@ func parseHeadersBin(p *rule.Parser, edit func(*msg.Message, string, []byte)) ru
 		}
 	}
 	kind := p.Kind
-	return rule.RunFunc(func(tx *model.Txn, _ rule.Control) rule.Outcome {
+	return rule.RunFunc(func(tx *model.Txn, c rule.Control) rule.Outcome {
 		m := message(tx, kind)
 		return failed(eachEncoded(tx, e, func(name, value []byte) bool {
 			if !ascii.HasPrefixFold(name, prefix) {
 				return true
 			}
-			if !ascii.IsTokenBytes(name) || badValue(value) || !roomFor(tx, m, len(name)+len(value)+4) {
+			if !ascii.IsTokenBytes(name) || badValue(value) || !roomFor(tx, c, m, len(name)+len(value)+4) {
 				return false
 			}
 			edit(m, string(name), value)

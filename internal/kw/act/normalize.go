@@ -52,11 +52,11 @@ func parseNormalize(p *rule.Parser) rule.Runner {
 		return nil
 	}
 	option := n.option != "" && p.Take(n.option)
-	return rule.RunFunc(func(tx *model.Txn, _ rule.Control) rule.Outcome { return n.run(tx, option) })
+	return rule.RunFunc(func(tx *model.Txn, c rule.Control) rule.Outcome { return n.run(tx, c, option) })
 }
 
 // run applies the normalizer; a target that has no normal form is answered with 400.
-func (n *normalizer) run(tx *model.Txn, option bool) rule.Outcome {
+func (n *normalizer) run(tx *model.Txn, c rule.Control, option bool) rule.Outcome {
 	m := tx.Req
 	u := m.URI()
 	if u.Form == msg.FormAsterisk || u.Form == msg.FormAuthority {
@@ -77,7 +77,7 @@ func (n *normalizer) run(tx *model.Txn, option bool) rule.Outcome {
 		return rule.Invalid
 	}
 	out, ok = tx.Scratch.Keep(out)
-	if !ok || !roomFor(tx, m, len(out)-len(old)) {
+	if !ok || !roomFor(tx, c, m, len(out)-len(old)) {
 		return rule.Failed
 	}
 	if !bytes.Equal(out, old) {

@@ -33,7 +33,7 @@ func init() {
 			if r == nil {
 				return
 			}
-			u := rule.Rule{Pos: l.Pos(), Action: "redirect", Run: r, Strict: true}
+			u := rule.Rule{Pos: l.Pos(), Action: "redirect", Run: r}
 			if l.Has(p.I) {
 				if u.Cond = acl.Parse(l, p.I, p.Scope(p.I)); u.Cond == nil {
 					return

@@ -64,9 +64,9 @@ func parseSetURI(p *rule.Parser, set func(*msg.Message, []byte)) rule.Runner {
 	if f == nil {
 		return nil
 	}
-	return rule.RunFunc(func(tx *model.Txn, _ rule.Control) rule.Outcome {
+	return rule.RunFunc(func(tx *model.Txn, c rule.Control) rule.Outcome {
 		v, ok := text(f, tx)
-		if !ok || badTarget(v) || !roomFor(tx, tx.Req, len(v)) {
+		if !ok || badTarget(v) || !roomFor(tx, c, tx.Req, len(v)) {
 			return rule.Failed
 		}
 		set(tx.Req, v)
@@ -92,7 +92,7 @@ func parseReplaceURI(p *rule.Parser, what part) rule.Runner {
 			return rule.Failed
 		case !changed:
 			return rule.Next
-		case badTarget(v) || !roomFor(tx, tx.Req, len(v)):
+		case badTarget(v) || !roomFor(tx, c, tx.Req, len(v)):
 			return rule.Failed
 		}
 		what.set(tx.Req, v)

@@ -124,10 +124,6 @@ func Parse(l *config.Line, i int, kind Kind, px *model.Proxy) {
 		return
 	}
 	word := l.Arg(i)
-	if word == "strict-mode" && kind.HTTP() {
-		parseStrict(l, i, kind, px)
-		return
-	}
 	name, paren, closed := cut(word)
 	a, ok := Actions.Lookup(kind.String() + " " + name)
 	if !ok {
@@ -150,7 +146,7 @@ func Parse(l *config.Line, i int, kind Kind, px *model.Proxy) {
 	if r == nil {
 		return
 	}
-	u := Rule{Pos: l.Pos(), Action: name, Run: r, Strict: !Of(px).lax[kind]}
+	u := Rule{Pos: l.Pos(), Action: name, Run: r}
 	if l.Has(p.I) {
 		if !isCond(l.Arg(p.I)) {
 			l.Errorf(p.I, "'%s %s' is complete before '%s'; only 'if' or 'unless' with a condition may follow.", kind, name, l.Arg(p.I))
@@ -163,27 +159,33 @@ func Parse(l *config.Line, i int, kind Kind, px *model.Proxy) {
 	sets := Of(px)
 	if n := len(sets.Of[kind]); n > 0 {
 		last := &sets.Of[kind][n-1]
-		if b, ok := Actions.Lookup(kind.String() + " " + last.Action); ok && b.Final && last.Cond == nil && last.Pos.File == u.Pos.File {
+		if b, ok := Actions.Lookup(kind.String() + " " + last.Action); ok && b.Final && last.Cond == nil && last.Pos.Section == u.Pos.Section {
 			l.Warnf(i, "this rule is never reached: '%s' at line %d has no condition and ends the set.", last.Action, last.Pos.Line)
 		}
 	}
 	sets.Of[kind] = append(sets.Of[kind], u)
 }
 
-// parseStrict reads "strict-mode { on | off }", which says what a failing edit means in the rules that follow.
-func parseStrict(l *config.Line, i int, kind Kind, px *model.Proxy) {
-	if !l.Has(i + 1) {
-		l.Errorf(i+1, "'%s strict-mode' expects 'on' or 'off'.", kind)
-		return
-	}
-	on, ok := l.OnOff(i + 1)
-	if l.Has(i + 2) {
-		l.Errorf(i+2, "'%s strict-mode' takes nothing after 'on' or 'off'.", kind)
-		return
-	}
-	if ok {
-		Of(px).lax[kind] = !on
-	}
+// strictMode is the strict-mode action: it says what a failing edit means in the rules after it, until the set ends.
+type strictMode bool
+
+// Run does nothing: Set.Run knows the action.
+func (strictMode) Run(*model.Txn, Control) Outcome { return Next }
+
+func init() {
+	Add(Action{
+		Name: "strict-mode", In: AnyHTTP, Args: "{ on | off }", Help: "whether edits that fail are internal errors",
+		Parse: func(p *Parser) Runner {
+			if _, _, ok := p.Word("'on' or 'off'"); !ok {
+				return nil
+			}
+			on, ok := p.L.OnOff(p.I - 1)
+			if !ok {
+				return nil
+			}
+			return strictMode(on)
+		},
+	})
 }
 
 // cut splits "name(text)"; closed tells that the parenthesis is.
@@ -212,9 +214,6 @@ func names(kind Kind) []string {
 		}
 		return true
 	})
-	if kind.HTTP() {
-		list = append(list, "strict-mode")
-	}
 	return list
 }
 

@@ -183,6 +183,8 @@ type Control interface {
 	// WaitBody waits until a body is complete, or until at least n bytes of it have come (n > 0), or as much as fits the
 	// buffer, for d at most. False: the time is over; an answer has been given and the caller returns Done.
 	WaitBody(dir model.Dir, d time.Duration, n int64) bool
+	// Buffered is how much of a body is held back, in bytes: it shares the buffer with the head.
+	Buffered(dir model.Dir) int64
 	// Offload runs fn on another thread while the stream waits.
 	Offload(fn func())
 
@@ -211,7 +213,6 @@ type Rule struct {
 	Action string
 	Cond   *model.Condition // nil: always
 	Run    Runner
-	Strict bool // strict-mode was on where the rule stands
 }
 
 // Set is a compiled rule set of one kind.
@@ -227,6 +228,7 @@ type Result struct {
 // Run evaluates the rules from *at on. After Again, which leaves *at at the rule that needs more data, the caller waits and
 // calls again; with tx.Final set there is no Again.
 func (s Set) Run(tx *model.Txn, c Control, at *int) (r Result) {
+	strict := true
 	for ; *at < len(s); *at++ {
 		u := &s[*at]
 		mark := tx.Scratch.Mark()
@@ -245,12 +247,17 @@ func (s Set) Run(tx *model.Txn, c Control, at *int) (r Result) {
 				continue
 			}
 		}
+		if m, ok := u.Run.(strictMode); ok {
+			strict = bool(m)
+			tx.Scratch.Release(mark)
+			continue
+		}
 		o := u.Run.Run(tx, c)
 		tx.Scratch.Release(mark)
 		switch o {
 		case Next:
 		case Failed:
-			if u.Strict {
+			if strict {
 				r.Outcome, r.Rule = Fault, u
 				return r
 			}
@@ -276,8 +283,6 @@ type Sets struct {
 	Redirect Set
 	// InspectDelay bounds how long content rules wait for data (tcp-request inspect-delay, tcp-response inspect-delay).
 	InspectDelay, ResponseInspectDelay time.Duration
-
-	lax [NumKinds]bool // strict-mode off, while the section is parsed
 }
 
 // Key finds the rule sets of a proxy.
