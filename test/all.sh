@@ -40,7 +40,7 @@ go version
 need haproxy curl openssl
 export PATH=$PATH:/usr/sbin
 
-unit() { go test "$@" $(go list ./... | grep -vE '/test/(scenario|robust)$'); }
+unit() { go test "$@" $(go list ./... | grep -vE '/test/(scenario|robust|differential)$'); }
 shared() { # packages that more than one thread touches
   CGO_ENABLED=1 go test -race ./internal/base/... ./internal/rt/... ./internal/engine/... ./internal/feat/... ./internal/proc/...
 }
@@ -54,6 +54,7 @@ if command -v "${CC:-gcc}" >/dev/null; then
 else
   skipped+=('race detector (no C compiler)')
 fi
+part 'expressions beside haproxy'     go test -timeout 5m ./test/differential
 part 'malformed configurations'      go test -run TestBadConfig ./test/scenario
 part 'attacks, advisories and shortages'  go test -timeout 5m ./test/robust
 part 'scenarios on io_uring and epoll' go test -timeout 5m -run '^Test' -skip TestBadConfig ./test/scenario

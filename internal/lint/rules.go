@@ -28,7 +28,7 @@ const seeded = "rand.New with a seed that a failing test prints"
 
 // mayPanic lists where a broken rule of the program itself ends in a panic: the assertions, the registries while they
 // are filled, and the runtime, whose callers are all in this module.
-var mayPanic = []string{"internal/base/assert", "internal/base/registry", "internal/lang/config", "internal/rt", "internal/lang/sample", "docs/compat"}
+var mayPanic = []string{"internal/base/assert", "internal/base/registry", "internal/lang/config", "internal/rt", "internal/lang/sample", "internal/feat/cli", "docs/compat"}
 
 // bans is the list of forbidden names.
 var bans = []ban{

@@ -33,6 +33,21 @@ type Program struct {
 	Path string
 }
 
+// Known asks the program which fetches and converters it has.
+func (p *Program) Known() (func(name string) bool, error) {
+	names := make(map[string]bool)
+	for _, class := range []string{"-dKsmp", "-dKcnv"} {
+		out, _ := exec.Command(p.Path, class, "-q", "-c", "-f", os.DevNull).Output()
+		for _, m := range regexp.MustCompile(`(?m)^(?:\s*\[[^\]]*\])?\s*([a-z0-9_.-]+)(?:\(|:)`).FindAllSubmatch(out, -1) {
+			names[string(m[1])] = true
+		}
+	}
+	if len(names) < 100 {
+		return nil, fmt.Errorf("%s lists %d fetches and converters", p.Name, len(names))
+	}
+	return func(name string) bool { return names[name] }, nil
+}
+
 // quote makes one word of a text.
 func quote(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `\$`).Replace(text) + `"`

@@ -3,6 +3,7 @@ package differential
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -103,8 +104,10 @@ var casts = map[string]string{
 	addr: " addr str bin any ", "ipv4": " addr sint str bin any ", "ipv6": " addr str bin any ", "meth": " str bin any ", any: " str bin sint addr bool any ",
 }
 
-// Generate makes n expressions from a seed.
-func Generate(seed uint64, n int) []string {
+// Generate makes n expressions from a seed, of fetches and converters that known accepts.
+func Generate(seed uint64, n int, known func(name string) bool) []string {
+	fetches := slices.DeleteFunc(slices.Clone(fetches), func(t item) bool { return !known(t.name) })
+	converters := slices.DeleteFunc(slices.Clone(converters), func(t item) bool { return !known(t.name) })
 	r := rand.New(rand.NewPCG(seed, 1))
 	seen := make(map[string]bool)
 	var list []string
@@ -153,9 +156,9 @@ func (t *item) call(r *rand.Rand) string {
 var aliases = []string{"ci", "f", "ft", "b", "s", "HM", "HP", "HPO", "HQ", "HU", "HV", "ST", "r", "rc", "bc", "sc", "sq", "bq", "CC", "CS", "hr", "hrl", "hs", "hsl", "tsc", "fi", "ID", "B"}
 
 // Formats makes n log formats from a seed.
-func Formats(seed uint64, n int) []string {
+func Formats(seed uint64, n int, known func(name string) bool) []string {
 	r := rand.New(rand.NewPCG(seed, 2))
-	exprs := Generate(seed+1, n)
+	exprs := Generate(seed+1, n, known)
 	var list []string
 	for i := range n {
 		var b strings.Builder

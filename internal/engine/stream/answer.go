@@ -38,8 +38,15 @@ func (s *Stream) send(status int, p *model.ErrorPage) {
 	m := &s.res
 	mark := s.tx.Scratch.Mark()
 	body, ok := s.fillPage(m, p)
-	if !ok {
-		s.front.SetClose()
+	if !ok { // a part has no value, or one that fits no message
+		s.tx.Scratch.Release(mark)
+		s.feStats().InternalErrors.Add(1)
+		s.ended('I', s.phaseLetter())
+		if other := s.page(500); other != nil && other != p && !other.Empty {
+			s.send(500, other)
+		} else {
+			s.front.SetClose()
+		}
 		return
 	}
 	if s.req.Method == msg.HEAD {

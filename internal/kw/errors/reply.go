@@ -1,6 +1,7 @@
 package errors
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -217,7 +218,7 @@ func (r *Reply) Fill(tx *model.Txn, m *msg.Message) ([]byte, bool) {
 		}
 		mark := tx.Scratch.Mark()
 		v, ok := tx.Scratch.Keep(f.value.Append(tx.Scratch.Grab(), tx))
-		if !ok || ascii.IndexCtl(v) >= 0 {
+		if !ok || bytes.ContainsAny(v, "\r\n\x00") {
 			return nil, false
 		}
 		if len(v) > 0 { // a field without a value is left out, as in the reference
