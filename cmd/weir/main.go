@@ -14,6 +14,7 @@ import (
 	"os"
 
 	_ "weir/internal/all"
+	"weir/internal/feat/cli"
 	"weir/internal/kw"
 	"weir/internal/lang/config"
 	"weir/internal/lang/logfmt"
@@ -62,4 +63,5 @@ func freeze() {
 	sample.Convs.Freeze()
 	rule.Actions.Freeze()
 	logfmt.Aliases.Freeze()
+	cli.Freeze()
 }

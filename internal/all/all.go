@@ -6,6 +6,10 @@ import (
 	_ "weir/internal/kw"
 	_ "weir/internal/kw/act"
 	_ "weir/internal/kw/bind"
+	_ "weir/internal/kw/cliadmin"
+	_ "weir/internal/kw/climisc"
+	_ "weir/internal/kw/clipat"
+	_ "weir/internal/kw/clistat"
 	_ "weir/internal/kw/conv"
 	_ "weir/internal/kw/convdata"
 	_ "weir/internal/kw/errors"
@@ -18,5 +22,6 @@ import (
 	_ "weir/internal/kw/proxy"
 	_ "weir/internal/kw/rules"
 	_ "weir/internal/kw/server"
+	_ "weir/internal/kw/statskw"
 	_ "weir/internal/kw/vars"
 )

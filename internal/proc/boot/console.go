@@ -1,6 +1,7 @@
 package boot
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -17,7 +18,9 @@ type console struct {
 	mu     sync.Mutex
 	w      io.Writer
 	format diag.Format
-	said   bool // the preamble was written
+	said   bool         // the preamble was written
+	kept   bytes.Buffer // messages of the start
+	ended  bool         // the start is over
 }
 
 func newConsole(w io.Writer) *console {
@@ -66,6 +69,27 @@ func (c *console) list(l *diag.List) {
 		c.said = c.said || !f.Quiet && m.Severity > diag.Notice
 	}
 	_ = l.Write(c.w, f) // nowhere to complain
+	if !c.ended && c.kept.Len() < maxKept {
+		f.Terminal, f.Quiet = false, false
+		_ = l.Write(&c.kept, f) // never fails
+	}
+}
+
+// maxKept bounds what is kept of the messages of the start, in bytes.
+const maxKept = 64 << 10
+
+// endStart tells that what follows is no message of the start.
+func (c *console) endStart() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended = true
+}
+
+// logs are the messages of the start.
+func (c *console) logs() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.kept.String()
 }
 
 // say writes one sentence.

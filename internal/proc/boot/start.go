@@ -33,7 +33,7 @@ func (r *run) start() error {
 	if !listens(r.cfg) {
 		return fmt.Errorf("[%s.main()] there is nothing to listen on: no enabled proxy has a 'bind' line", r.o.Program)
 	}
-	inst, err := r.New(r.cfg, Runtime{Args: r.o, Limits: *plan, Report: r.con.say})
+	inst, err := r.New(r.cfg, Runtime{Args: r.o, Limits: *plan, Report: r.con.say, Logs: r.con.logs})
 	if err != nil {
 		return err
 	}
@@ -46,6 +46,7 @@ func (r *run) start() error {
 		inst.Stop()
 		return err
 	}
+	r.con.endStart()
 	g := r.cfg.Global
 	ended := signals.Run(inst, signals.Options{
 		Grace: g.Grace, HardStopAfter: g.HardStopAfter, Signals: caught, Report: r.con.say, Pools: &rawConsole{r.con},

@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"strings"
+
+	"weir/internal/base/addr"
+	"weir/internal/base/units"
+)
+
+// The commands that concern the session itself.
+
+func init() {
+	for _, c := range []Command{
+		{Words: []string{"help"}, Usage: "help [<command>]", Help: "lists all commands, or those that begin so", Run: help},
+		{Words: []string{"prompt"}, Usage: "prompt [help | n | i | p | timed ]*", Help: "changes how the session goes on after a line", Run: setPrompt},
+		{Words: []string{"quit"}, Usage: "quit", Help: "ends the session", Run: func(c *Context) { c.Session.quit = true }},
+		{Words: []string{"user"}, Usage: "user", Help: "gives up all rights but those of a user", Run: lower(User)},
+		{Words: []string{"operator"}, Usage: "operator", Help: "gives up the rights of an administrator", Run: lower(Operator)},
+		{Words: []string{"echo"}, Usage: "echo <text>", Help: "answers the text",
+			Run: func(c *Context) { c.Msg(SevInfo, "%s", strings.Join(c.Args, " ")) }},
+		{Words: []string{"expert-mode"}, Level: Admin, Run: mode("expert-mode", Expert)},
+		{Words: []string{"experimental-mode"}, Level: Admin, Run: mode("experimental-mode", Experimental)},
+		{Words: []string{"set", "severity-output"}, Usage: "set severity-output [none|number|string]", Help: "puts severities before messages", Run: setSeverity},
+		{Words: []string{"set", "timeout"}, Usage: "set timeout [cli] <delay>", Help: "changes how long this session may rest", Run: setTimeout},
+		{Words: []string{"show", "cli", "level"}, Usage: "show cli level", Help: "tells the rights of this session",
+			Run: func(c *Context) { c.Printf("%s\n", c.Session.level) }},
+		{Words: []string{"show", "cli", "sockets"}, Usage: "show cli sockets", Help: "lists the stats sockets", Run: showSockets},
+	} {
+		Register(c)
+	}
+}
+
+const promptUsage = `Usage: prompt [help | n | i | p | timed]*
+How the session goes on after a line:
+  help    prints this
+  n       it ends (the default)
+  i       another line is read, without a prompt
+  p       another line is read, after a prompt
+  timed   the prompt tells the uptime, or no longer does
+Without an argument, p follows n and i, and n follows p.
+`
+
+func setPrompt(c *Context) {
+	s := c.Session
+	next, timed := s.interact, s.timed
+	if len(c.Args) == 0 {
+		if next = prompt; s.interact == prompt {
+			next = single
+		}
+	}
+	for _, a := range c.Args {
+		switch a {
+		case "n":
+			next = single
+		case "i":
+			next = multi
+		case "p":
+			next = prompt
+		case "timed":
+			next, timed = prompt, !timed
+		default:
+			c.Msg(SevInfo, "%s", promptUsage)
+			return
+		}
+	}
+	s.interact, s.timed = next, timed
+}
+
+// lower returns a command that takes rights away from the session.
+func lower(to Level) func(*Context) {
+	return func(c *Context) {
+		if c.Session.level >= to {
+			c.Session.level = to
+			return
+		}
+		c.Err("%s", denied)
+	}
+}
+
+func mode(name string, bit Mode) func(*Context) {
+	return func(c *Context) {
+		s := c.Session
+		switch c.Arg(0) {
+		case "":
+			state := "OFF"
+			if s.modes&bit != 0 {
+				state = "ON"
+			}
+			c.Msg(SevInfo, "%s is %s", name, state)
+		case "on":
+			s.modes |= bit
+		default:
+			s.modes &^= bit
+		}
+	}
+}
+
+func setSeverity(c *Context) {
+	m, ok := parseSeverity(c.Arg(0))
+	if !ok {
+		c.Err("one of 'none', 'number', 'string' is a required argument")
+		return
+	}
+	c.Session.severity = m
+}
+
+func setTimeout(c *Context) {
+	if c.Arg(0) != "cli" {
+		c.Err("'set timeout' only supports 'cli'.")
+		return
+	}
+	if len(c.Args) < 2 {
+		c.Err("Expects an integer value.")
+		return
+	}
+	d, err := units.Duration(c.Arg(1), units.Second)
+	if err != nil || d <= 0 {
+		c.Err("Invalid timeout value.")
+		return
+	}
+	c.Session.timeout = d
+}
+
+func showSockets(c *Context) {
+	c.Print("# socket lvl processes\n")
+	for _, s := range c.Host.Sockets() {
+		c.Printf("%s %s all\n", s.Where(), s.Level)
+	}
+}
+
+// Where is the address of the socket with the name of its family before it.
+func (s *Socket) Where() string {
+	switch s.Addr.Family {
+	case addr.Unix:
+		return "unix@" + s.Addr.Path
+	case addr.Abstract:
+		return "abns@" + s.Addr.Path
+	case addr.FD:
+		return "sockpair@" + strings.TrimPrefix(s.Text, "fd@")
+	}
+	family := "ipv4@"
+	if s.Addr.IP.Is6() {
+		family = "ipv6@"
+	}
+	for _, p := range []string{"ipv4@", "ipv6@", "tcp@", "tcp4@", "tcp6@"} {
+		if t, ok := strings.CutPrefix(s.Text, p); ok {
+			return family + t
+		}
+	}
+	return family + s.Text
+}

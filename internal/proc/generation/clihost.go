@@ -1,0 +1,110 @@
+package generation
+
+import (
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"weir/internal/engine/backend"
+	"weir/internal/engine/frontend"
+	"weir/internal/feat/cli"
+	"weir/internal/model"
+	"weir/internal/rt/clock"
+)
+
+// The parts of cli.Host that only read.
+
+// Config is the configuration in use.
+func (a *runtimeAPI) Config() *model.Config { return a.generation().Config }
+
+// Frontends are those of the configuration in use.
+func (a *runtimeAPI) Frontends() []*frontend.Frontend { return a.generation().Frontends }
+
+// Backends are those of the configuration in use, in the order of their declaration.
+func (a *runtimeAPI) Backends() (list []*backend.Backend) {
+	g := a.generation()
+	for _, p := range g.Config.Proxies {
+		if b := g.Backends[p.Name]; b != nil && b.Conf == p {
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
+// Uptime is how long the process has run.
+func (a *runtimeAPI) Uptime() time.Duration { return time.Since(a.start) }
+
+// StartupLogs are the messages of the start.
+func (a *runtimeAPI) StartupLogs() string {
+	if a.p.opt.StartupLogs == nil {
+		return ""
+	}
+	return a.p.opt.StartupLogs()
+}
+
+// MaxConn is the limit on client connections of the process.
+func (a *runtimeAPI) MaxConn() int {
+	if n := a.maxConn.Load(); n > 0 {
+		return int(n)
+	}
+	return a.generation().maxConn
+}
+
+// SetMaxConn changes the limit until the next configuration.
+func (a *runtimeAPI) SetMaxConn(n int) {
+	a.maxConn.Store(int64(n))
+	a.p.keeper.Process.SetMax(n)
+}
+
+// FrontMaxConn is the limit of a frontend.
+func (a *runtimeAPI) FrontMaxConn(f *frontend.Frontend) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if n, ok := a.frontMax[f]; ok {
+		return n
+	}
+	return f.MaxConn
+}
+
+// SetFrontMaxConn changes it.
+func (a *runtimeAPI) SetFrontMaxConn(f *frontend.Frontend, n int) {
+	a.mu.Lock()
+	a.frontMax[f] = n
+	limit := a.gen.limits[f]
+	a.mu.Unlock()
+	if limit != nil {
+		limit.SetMax(n)
+	}
+}
+
+// Info are the numbers of the process.
+func (a *runtimeAPI) Info() cli.Info {
+	g, k, now := a.generation(), a.p.keeper, clock.Nanos()
+	i := cli.Info{
+		Version: a.p.opt.Version, Released: a.p.opt.Released, PID: os.Getpid(), Threads: g.n,
+		Start: a.start, Boot: time.Duration(a.ready.Load() - int64(time.Second)),
+		MaxConn: a.MaxConn(), HardMax: a.p.opt.MaxConn,
+		Conns: k.Conns.Cur(), CumConns: k.Conns.Total(), ConnRate: k.ConnRate.Read(now), SessRate: k.SessRate.Read(now),
+		Listeners: k.Sockets(), Stopping: g.stopping.Load(),
+	}
+	var files unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &files) == nil {
+		i.Files = int(min(files.Cur, 1<<30))
+	}
+	a.mu.Lock()
+	s := a.server
+	a.mu.Unlock()
+	if s != nil {
+		_, total := s.Sessions()
+		i.CumConns += total
+	}
+	for _, s := range a.p.opt.Buffers.Stats() {
+		size := int64(s.Size)
+		i.Pools = append(i.Pools, cli.Pool{Name: s.Name, Size: s.Size, Allocated: int64(s.Allocated), Used: int64(s.Used), Failed: int64(s.Failed)})
+		i.PoolBytes += int64(s.Allocated) * size
+		i.PoolUsed += int64(s.Used) * size
+		i.PoolFailed += int64(s.Failed)
+	}
+	return i
+}
