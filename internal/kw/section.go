@@ -111,9 +111,16 @@ func inherit(d *model.Proxy) *model.Proxy {
 func mayTakeRules(c *config.Parser, p, d *model.Proxy) bool {
 	switch {
 	case p.Sides&model.SideDefaults != 0:
-		return true
+		c.Errorf(p.Pos, "a defaults section cannot take over the rules of the defaults section '%s'.", d.Name)
+		return false
 	case p.IsFrontend() && p.IsBackend():
 		c.Errorf(p.Pos, "a listen section cannot use the defaults section '%s', which has rules: they are for frontends or for backends.", d.Name)
+		return false
+	case d.ForFronts && !p.IsFrontend():
+		c.Errorf(p.Pos, "the defaults section '%s' has rules for connections, which backends do not see.", d.Name)
+		return false
+	case d.ForBacks && !p.IsBackend():
+		c.Errorf(p.Pos, "the defaults section '%s' has tcp-response rules, which are for backends.", d.Name)
 		return false
 	case d.RuledSides&^p.Sides != 0:
 		c.Errorf(p.Pos, "the defaults section '%s' has rules, so that frontends and backends cannot both use it.", d.Name)
@@ -126,7 +133,7 @@ func mayTakeRules(c *config.Parser, p, d *model.Proxy) bool {
 // takeOver reads the lines of a defaults section again that mean the proxy they run in: rules, their ACLs, formats. The names
 // of those ACLs stay in the defaults section.
 func takeOver(c *config.Parser, p, d *model.Proxy) {
-	p.HasRules, p.RuledSides = d.HasRules, 0
+	p.RuledSides = 0
 	if d.HasRules && !mayTakeRules(c, p, d) {
 		return
 	}

@@ -145,12 +145,14 @@ type ForwardFor struct {
 	IfNone  bool
 }
 
-// Forwarded is "option forwarded" (RFC 7239); expressions come with the expression language.
+// Forwarded is "option forwarded" (RFC 7239).
 type Forwarded struct {
 	Enabled      bool
 	Proto, Host  bool
 	By, ByPort   bool
 	For, ForPort bool
+	// Expressions that stand for what the connection tells; nil: none.
+	HostExpr, ByExpr, ByPortExpr, ForExpr, ForPortExpr Format
 }
 
 // Keepalive is the tcpka family; zero fields leave the system's values.
@@ -296,6 +298,8 @@ type Proxy struct {
 	Inherit []func(*Proxy)
 	// HasRules: a defaults section has rules; RuledSides are the sides of the proxies that took them over.
 	HasRules   bool
+	ForFronts  bool // some of them are for frontends only, or
+	ForBacks   bool // for backends only
 	RuledSides Side
 }
 

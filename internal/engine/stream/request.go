@@ -3,7 +3,6 @@ package stream
 import (
 	"errors"
 	"net/netip"
-	"strconv"
 
 	"weir/internal/engine/backend"
 	"weir/internal/link/mux"
@@ -273,68 +272,4 @@ func (s *Stream) forwarded(fe, be *backend.Forward, addr netip.Addr) {
 	}
 	var tmp [64]byte
 	s.req.Add(name, addr.Unmap().AppendTo(tmp[:0]))
-}
-
-// forwardedRFC7239 adds the Forwarded field (manual 4.2, "option forwarded").
-func (s *Stream) forwardedRFC7239() {
-	w := &s.be.Conf.Forwarded
-	if !w.Enabled {
-		return
-	}
-	var tmp [256]byte
-	v := tmp[:0]
-	sep := func(key string) {
-		if len(v) > 0 {
-			v = append(v, ';')
-		}
-		v = append(v, key...)
-	}
-	if w.Proto {
-		sep("proto=http")
-	}
-	if w.Host {
-		if h, ok := s.req.Get("host"); ok && len(h) < 128 {
-			sep("host=\"")
-			v = append(v, h...)
-			v = append(v, '"')
-		}
-	}
-	if w.By {
-		sep("by=")
-		v = appendNode(v, s.ClientLocal(), w.ByPort)
-	}
-	if w.For {
-		sep("for=")
-		v = appendNode(v, s.Client(), w.ForPort)
-	}
-	if len(v) > 0 {
-		s.req.Add("forwarded", v)
-	}
-}
-
-// appendNode writes a node identifier of RFC 7239, section 6.
-func appendNode(v []byte, a netip.AddrPort, port bool) []byte {
-	if !a.IsValid() {
-		return append(v, "unknown"...)
-	}
-	addr := a.Addr().Unmap()
-	quote := addr.Is6() || port
-	if quote {
-		v = append(v, '"')
-	}
-	if addr.Is6() {
-		v = append(v, '[')
-	}
-	v = addr.AppendTo(v)
-	if addr.Is6() {
-		v = append(v, ']')
-	}
-	if port {
-		v = append(v, ':')
-		v = strconv.AppendUint(v, uint64(a.Port()), 10)
-	}
-	if quote {
-		v = append(v, '"')
-	}
-	return v
 }

@@ -139,6 +139,9 @@ func (r *redirect) parseCookie(p *rule.Parser, w string) bool {
 	return true
 }
 
+// MayPass: without a target the rules after this one decide (ignore-empty).
+func (r *redirect) MayPass() bool { return r.skipEmpty && r.format != nil }
+
 // Run answers with the redirection.
 func (r *redirect) Run(tx *model.Txn, c rule.Control) rule.Outcome {
 	if r.skipEmpty && r.format != nil {

@@ -7,6 +7,7 @@ import (
 
 	"weir/internal/base/ascii"
 	"weir/internal/lang/config"
+	"weir/internal/lang/sample"
 	"weir/internal/model"
 )
 
@@ -143,7 +144,7 @@ func parseForwarded(l *config.Line, p *model.Proxy) {
 	}
 	f, ok := model.Forwarded{Enabled: true}, true
 	words := []string{"proto", "host", "by", "by_port", "for", "for_port"}
-	for i := range l.Len() {
+	for i := 0; i < l.Len(); i++ {
 		switch w := l.Arg(i); w {
 		case "proto":
 			f.Proto = true
@@ -158,8 +159,12 @@ func parseForwarded(l *config.Line, p *model.Proxy) {
 		case "for_port":
 			f.ForPort = true
 		case "host-expr", "by-expr", "by_port-expr", "for-expr", "for_port-expr":
-			l.NotYet(i, "argument", "option forwarded "+w)
-			return
+			i++
+			e := parseForwardedExpr(l, p, i, w)
+			if e == nil {
+				return
+			}
+			*map[string]*model.Format{"host-expr": &f.HostExpr, "by-expr": &f.ByExpr, "by_port-expr": &f.ByPortExpr, "for-expr": &f.ForExpr, "for_port-expr": &f.ForPortExpr}[w] = e
 		default:
 			l.Unknown(i, "argument", words)
 			ok = false
@@ -168,13 +173,36 @@ func parseForwarded(l *config.Line, p *model.Proxy) {
 	if l.Len() == 0 {
 		f.Proto, f.For = true, true
 	}
-	if f.ByPort && !f.By {
+	if (f.ByPort || f.ByPortExpr != nil) && !f.By && f.ByExpr == nil {
 		l.Warnf(0, "'by_port' has no effect without 'by'.")
 	}
-	if f.ForPort && !f.For {
+	if (f.ForPort || f.ForPortExpr != nil) && !f.For && f.ForExpr == nil {
 		l.Warnf(0, "'for_port' has no effect without 'for'.")
 	}
 	if ok {
 		p.Forwarded = f
 	}
+}
+
+// exprText is an expression used as a text.
+type exprText struct{ e *sample.Expr }
+
+// Append appends the value, nothing when there is none.
+func (x exprText) Append(dst []byte, tx *model.Txn) []byte {
+	b, _ := x.e.EvalStr(tx)
+	return append(dst, b...)
+}
+
+// parseForwardedExpr reads the expression that argument i is.
+func parseForwardedExpr(l *config.Line, p *model.Proxy, i int, word string) model.Format {
+	if !l.Has(i) {
+		l.Errorf(i, "'%s' needs an expression after it.", word)
+		return nil
+	}
+	e, err := sample.Parse(scope(l, p, i, sample.BackHTTPRequest), l.Arg(i))
+	if err != nil {
+		l.Errorf(i, "%s.", err)
+		return nil
+	}
+	return exprText{e}
 }

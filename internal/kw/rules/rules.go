@@ -34,6 +34,8 @@ func init() {
 			Name: k.kind.String(), In: k.in, Args: "<action> [arguments] [{ if | unless } <condition>]", Help: k.help,
 			Parse: config.On(func(l *config.Line, p *model.Proxy) {
 				p.HasRules = true
+				p.ForFronts = p.ForFronts || k.kind == rule.TCPConnection || k.kind == rule.TCPSession
+				p.ForBacks = p.ForBacks || k.kind == rule.TCPResponse
 				Add(p, func(p *model.Proxy) { rule.Parse(l, 0, k.kind, p) })
 			}),
 		})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"weir/internal/lang/pattern"
 	"weir/internal/lang/sample"
 	"weir/internal/model"
 )
@@ -41,7 +42,15 @@ func checkNames(c *sample.ArgCheck, args []sample.Arg) error {
 		}
 		for _, w := range words {
 			name, negate := strings.CutPrefix(w, "!")
-			test := list.Find(strings.TrimSpace(name))
+			name = strings.TrimSpace(name)
+			test := list.Find(name)
+			if words, ok := predefined[name]; test == nil && ok {
+				t, err := fixed(words)
+				if err != nil {
+					return err
+				}
+				test = t
+			}
 			if test == nil {
 				return fmt.Errorf("there is no ACL '%s' here", name)
 			}
@@ -49,6 +58,27 @@ func checkNames(c *sample.ArgCheck, args []sample.Arg) error {
 		}
 		return nil
 	})
+}
+
+// fixed compiles a predefined ACL.
+func fixed(words []string) (*term, error) {
+	text, spec := words[0], pattern.Spec{Values: words[1:], Ended: true, NoResolve: true}
+	if k, ok := keywords[text]; ok {
+		text, spec.Method = k.fetch, k.method
+	}
+	if len(words) > 2 && words[1] == "-m" {
+		spec.Method, spec.Values = words[2], words[3:]
+	}
+	sc := new(sample.Scope)
+	e, err := sample.Parse(sc, text)
+	if err != nil {
+		return nil, err
+	}
+	if spec.Type = e.Out; spec.Method == "" {
+		spec.Method = defaultMethod(e.Out)
+	}
+	m, _, err := pattern.Compile(sc, &spec)
+	return &term{e, m}, err
 }
 
 func getNames(tx *model.Txn, args []sample.Arg, v *model.Value) bool {

@@ -159,7 +159,7 @@ func Parse(l *config.Line, i int, kind Kind, px *model.Proxy) {
 	sets := Of(px)
 	if n := len(sets.Of[kind]); n > 0 {
 		last := &sets.Of[kind][n-1]
-		if b, ok := Actions.Lookup(kind.String() + " " + last.Action); ok && b.Final && last.Cond == nil && last.Pos.Section == u.Pos.Section {
+		if b, ok := Actions.Lookup(kind.String() + " " + last.Action); ok && b.Final && !mayPass(last.Run) && last.Cond == nil && last.Pos.Section == u.Pos.Section {
 			l.Warnf(i, "this rule is never reached: '%s' at line %d has no condition and ends the set.", last.Action, last.Pos.Line)
 		}
 	}
@@ -186,6 +186,12 @@ func init() {
 			return strictMode(on)
 		},
 	})
+}
+
+// mayPass reports whether an action that usually ends its set may let it go on.
+func mayPass(r Runner) bool {
+	p, ok := r.(interface{ MayPass() bool })
+	return ok && p.MayPass()
 }
 
 // cut splits "name(text)"; closed tells that the parenthesis is.
