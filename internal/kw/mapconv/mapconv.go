@@ -18,9 +18,7 @@ func init() {
 		add(name, m, pattern.OutStr)
 		add(name+"_int", m, pattern.OutInt)
 		add(name+"_ip", m, pattern.OutIP)
-		if m != pattern.Reg {
-			add(name+"_key", m, pattern.OutKey)
-		}
+		add(name+"_key", m, pattern.OutKey)
 	}
 	sample.AddConv(sample.Conv{
 		Name: "map_regm", Args: "string[,string]", In: model.TypeStr, Out: model.TypeStr,
