@@ -156,7 +156,7 @@ func (s *Stream) recordServer(r *model.LogRecord, needs model.LogNeeds) {
 // recordCaptures notes what was captured, in slices as long as the declared slots.
 func (s *Stream) recordCaptures(r *model.LogRecord) {
 	c := &s.fe.Conf.Captures
-	r.CaptureReq, r.CaptureRes = len(c.Req) > 0, len(c.Res) > 0
+	r.CaptureReq, r.CaptureRes = len(c.Req) > 0 && s.reqIn, len(c.Res) > 0 && s.reqIn // nothing was captured of what is no request
 	if !r.CaptureReq && !r.CaptureRes && c.Cookie.Name == "" {
 		return
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 func parseHTTPError(l *config.Line, px *model.Proxy) {
-	p := &rule.Parser{L: l, Kind: rule.HTTPAfterResponse, Proxy: px, Name: "http-error", Directive: true}
+	p := &rule.Parser{L: l, Kind: rule.HTTPRequest, Proxy: px, Name: "http-error", Directive: true}
 	r := ParseReply(p, []string{"status"}, 200, 599)
 	if r == nil {
 		return
