@@ -54,12 +54,12 @@ if command -v "${CC:-gcc}" >/dev/null; then
 else
   skipped+=('race detector (no C compiler)')
 fi
-part 'expressions beside haproxy'     go test -timeout 5m ./test/differential
-part 'malformed configurations'      go test -run TestBadConfig ./test/scenario
-part 'attacks, advisories and shortages'  go test -timeout 5m ./test/robust
-part 'scenarios on io_uring and epoll' go test -timeout 5m -run '^Test' -skip TestBadConfig ./test/scenario
+part 'expressions beside haproxy'     go test -count=1 -timeout 5m ./test/differential
+part 'malformed configurations'      go test -count=1 -run TestBadConfig ./test/scenario
+part 'attacks, advisories and shortages'  go test -count=1 -timeout 5m ./test/robust
+part 'scenarios on io_uring and epoll' go test -count=1 -timeout 5m -run '^Test' -skip TestBadConfig ./test/scenario
 if command -v haproxy >/dev/null; then
-  part 'scenarios on the reference itself' env WEIR_REF=haproxy go test -timeout 5m ./test/scenario
+  part 'scenarios on the reference itself' env WEIR_REF=haproxy go test -count=1 -timeout 5m ./test/scenario
 fi
 
 echo

@@ -32,7 +32,12 @@ func TestScenarios(t *testing.T) {
 				if why := target.Skip(s.Needs, s.WeirOnly); why != "" {
 					t.Skip(why)
 				}
-				if err := Run(s, target, t.TempDir()); err != nil {
+				err := Run(s, target, t.TempDir())
+				for again := 0; err != nil && target.Reference && again < 2; again++ {
+					// The reference is not under test: it shows that an expectation is true, and a slow machine does not disprove it.
+					err = Run(s, target, t.TempDir())
+				}
+				if err != nil {
 					t.Error(s.Title + "\n" + err.Error())
 				}
 			})

@@ -17,6 +17,7 @@ type flow struct {
 	bytes    int64
 	done     bool  // the end was received and passed on, or err is set
 	blocked  bool  // the receiver takes no more for the moment
+	discard  bool  // the data is read and thrown away: the receiver has its end already
 	err      error // why the sender failed
 
 	pipe    *sock.Pipe // data moves through it inside the kernel; nil: it is copied
@@ -56,6 +57,10 @@ func (s *Stream) pump(w *flow) (moved int) {
 		if b != nil {
 			n := b.Len()
 			moved += n
+			if w.discard {
+				b.Release()
+				continue
+			}
 			w.bytes += int64(n)
 			if w == &s.up {
 				s.remember(b)
@@ -68,7 +73,9 @@ func (s *Stream) pump(w *flow) (moved int) {
 		}
 		w.done = true
 		if err == mux.EOF {
-			w.dst.SendEnd(w.msg)
+			if !w.discard {
+				w.dst.SendEnd(w.msg)
+			}
 		} else {
 			w.err = err
 		}

@@ -165,6 +165,7 @@ func (s *Stream) bufferRequest() bool {
 	if !s.req.HasBody() || s.req.Framing == msg.Tunnel {
 		return true
 	}
+	s.t.Request = s.took
 	for {
 		s.gather(model.DirReq)
 		if err := s.bodyErr[model.DirReq]; err != nil && err != mux.EOF {

@@ -275,6 +275,12 @@ func (s *Stream) forwardResponse() {
 		s.back.SetClose()
 	}
 	tunnel := s.res.Framing == msg.Tunnel || s.res.Status == 101
+	if string(s.method) == "HEAD" && s.req.Method != msg.HEAD && !tunnel {
+		// A rule has changed the method: the client still expects no body.
+		s.unwantedBody = s.res.HasBody()
+		s.res.Framing = msg.NoBody
+		s.releaseHeld(model.DirRes)
+	}
 	if !s.afterResponse() {
 		return
 	}
@@ -298,6 +304,9 @@ func (s *Stream) forwardResponse() {
 	received := s.down.bytes
 	s.down.join(s.back, s.front, &s.res)
 	s.down.bytes = received
+	if s.unwantedBody {
+		s.down.done, s.down.discard = s.bodyIn[model.DirRes], true
+	}
 	s.sendHeld(model.DirRes, s.front)
 	if s.fe.Conf.Has(model.OptHTTPDropResponseTrailers) {
 		s.down.msg = nil

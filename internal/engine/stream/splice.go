@@ -19,7 +19,7 @@ func (s *Stream) maySplice(w *flow) {
 	if w == &s.down {
 		bit = model.OptSpliceResponse
 	}
-	if s.sh.NoSplice || !s.fe.Conf.Has(bit) && !s.be.Conf.Has(bit) {
+	if w.discard || s.sh.NoSplice || !s.fe.Conf.Has(bit) && !s.be.Conf.Has(bit) {
 		return
 	}
 	src, in := w.src.(mux.Splicer)

@@ -113,6 +113,7 @@ type Stream struct {
 	status    int // sent to the client; -1: none
 
 	served            bool // a slot of srv is held
+	unwantedBody      bool // the client expects no body of the response that the server sends with one
 	reused            bool // back carried exchanges before
 	headSent          bool // the response head went to the client
 	logged            bool
@@ -254,7 +255,7 @@ func (s *Stream) begin(f *loop.Fiber, c *Client, end mux.End) {
 	s.tx.Req, s.tx.Res, s.tx.Dir = nil, nil, model.DirReq
 	s.tx.Vars = model.VarScopes{Proc: s.sh.Config.ProcVars, Sess: &c.Vars, Txn: &s.txn, Flow: &s.flow, Limits: s.sh.limits}
 	s.retries, s.attempts, s.srvQueue, s.beQueue = 0, 0, 0, 0
-	s.replayable = false
+	s.replayable, s.unwantedBody = false, false
 	s.sentAt, s.lastC, s.lastS, s.headOut, s.headIn = 0, 0, 0, 0, 0
 	s.serverPeer, s.serverLocal = netip.AddrPort{}, netip.AddrPort{}
 	s.frontDrain, s.backDrain = drain{}, drain{}
