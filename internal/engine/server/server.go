@@ -113,7 +113,9 @@ type Conn struct {
 	Sock   *sock.Conn
 	Srv    *Server
 	Source netip.AddrPort // the source address it was opened with; zero when the system chose
-	Uses   int            // exchanges started on it
+	// Dest is the address it was opened to when the stream decides that (MapAddr, MapPorts); zero for all other servers.
+	Dest netip.AddrPort
+	Uses int // exchanges started on it
 	// Private connections are reused by one client session only (http-reuse never).
 	Private bool
 
@@ -121,6 +123,7 @@ type Conn struct {
 	prev, next *Conn
 	list       *idleList
 	onGone     func()
+	private    *PrivateConns
 }
 
 // Opened notes that c is established on loop l.
@@ -175,13 +178,13 @@ func (s *Server) PutIdle(c *Conn) bool {
 	return true
 }
 
-// TakeIdle returns the most recently used idle connection of loop l which fits source, or nil.
+// TakeIdle returns the most recently used idle connection of loop l between source and dest, or nil.
 // With onlyReused, connections that carried a single request are passed over (http-reuse aggressive).
-func (s *Server) TakeIdle(l *loop.Loop, source netip.AddrPort, onlyReused bool) *Conn {
+func (s *Server) TakeIdle(l *loop.Loop, source, dest netip.AddrPort, onlyReused bool) *Conn {
 	li := &s.loops[l.ID()]
 	for c := li.head; c != nil; {
 		next := c.next
-		if c.Source == source && !(onlyReused && c.Uses < 2) {
+		if c.Source == source && c.Dest == dest && !(onlyReused && c.Uses < 2) {
 			c.unlink()
 			if c.InputClosed() || c.HeadStarted() {
 				c.CloseConn(false)
@@ -192,17 +195,6 @@ func (s *Server) TakeIdle(l *loop.Loop, source netip.AddrPort, onlyReused bool) 
 		c = next
 	}
 	return nil
-}
-
-// KeepPrivate keeps c for the session that *owner belongs to. When the server closes it, *owner becomes nil.
-func (c *Conn) KeepPrivate(owner **Conn) {
-	*owner = c
-	c.SetIdle(func() {
-		if *owner == c {
-			*owner = nil
-			c.CloseConn(false)
-		}
-	})
 }
 
 // MayOpen reports whether another connection may be established: with strict-maxconn the limit counts those that rest too,
@@ -220,10 +212,14 @@ func (s *Server) MayOpen(l *loop.Loop) bool {
 
 // gone is called when the server closes an idle connection or sends what nobody asked for.
 func (c *Conn) gone() {
-	if c.list == nil {
+	switch {
+	case c.private != nil:
+		c.private.remove(c)
+	case c.list != nil:
+		c.unlink()
+	default:
 		return
 	}
-	c.unlink()
 	c.CloseConn(false)
 }
 

@@ -206,10 +206,7 @@ func (s *Session) move() bool {
 	h.Enter()
 	s.closed()
 	s.closed, s.Front, s.LastServer = h.Leave, h.Front, nil
-	if p := s.Private; p != nil { // its server belongs to the old generation
-		s.Private = nil
-		p.CloseConn(false)
-	}
+	s.Private.Close() // their servers belong to the old generation
 	s.h1.SetOptions(h.Front.H1)
 	t.unlink(s)
 	s.set = t.heir
@@ -339,10 +336,7 @@ func (s *Session) linger(f *loop.Fiber) {
 func (s *Session) close() {
 	t := s.set
 	t.l.Forget(&s.timer)
-	if p := s.Private; p != nil {
-		s.Private = nil
-		p.CloseConn(false)
-	}
+	s.Private.Close()
 	if s.Front.Conf.Has(model.OptNoLingerFrontend) && s.end.Queued() == 0 {
 		s.end.Abort()
 	} else {

@@ -170,12 +170,9 @@ func (s *Stream) reuse() *server.Conn {
 	if !s.reqIn || s.attempts > 0 {
 		return nil
 	}
-	if p := s.c.Private; p != nil {
-		s.c.Private = nil
-		if p.Srv == s.srv && !p.InputClosed() && !p.HeadStarted() {
-			return p
-		}
-		p.CloseConn(false)
+	source, dest := s.source(), s.dest()
+	if p := s.c.Private.Take(s.srv, source, dest); p != nil {
+		return p
 	}
 	first := s.c.Exchanges == 1
 	switch s.be.Conf.Reuse {
@@ -186,9 +183,9 @@ func (s *Stream) reuse() *server.Conn {
 			return nil
 		}
 	case model.ReuseAggressive:
-		return s.srv.TakeIdle(s.l, s.source(), first)
+		return s.srv.TakeIdle(s.l, source, dest, first)
 	}
-	return s.srv.TakeIdle(s.l, s.source(), false)
+	return s.srv.TakeIdle(s.l, source, dest, false)
 }
 
 // source is the source address that this stream's server connections need, when it depends on the client.
@@ -202,15 +199,28 @@ func (s *Stream) source() netip.AddrPort {
 	return netip.AddrPort{}
 }
 
+// dest is the address that this stream's server connections need, when it depends on the one the client connected to.
+func (s *Stream) dest() netip.AddrPort {
+	if !s.srv.MapAddr && !s.srv.MapPorts {
+		return netip.AddrPort{}
+	}
+	addr, client := s.srv.Connect.Addr, s.ClientLocal()
+	if s.srv.MapAddr {
+		addr = netip.AddrPortFrom(client.Addr(), addr.Port())
+	}
+	if s.srv.MapPorts {
+		addr = netip.AddrPortFrom(addr.Addr(), uint16(int(client.Port())+s.srv.PortOffset))
+	}
+	return addr
+}
+
 // dial opens a connection. It returns 0, or who is to blame: 'S' refused, 's' timed out, 'C' the client left, 'R' a
 // lack of resources.
 func (s *Stream) dial() byte {
 	o := s.srv.Connect
-	if s.srv.MapAddr { // the address that the client connected to
-		o.Addr = netip.AddrPortFrom(s.ClientLocal().Addr(), o.Addr.Port())
-	}
-	if s.srv.MapPorts {
-		o.Addr = netip.AddrPortFrom(o.Addr.Addr(), uint16(int(s.ClientLocal().Port())+s.srv.PortOffset))
+	dest := s.dest()
+	if s.srv.MapAddr || s.srv.MapPorts {
+		o.Addr = dest
 	}
 	src := s.source()
 	if src.IsValid() {
@@ -242,7 +252,7 @@ func (s *Stream) dial() byte {
 		c.Abort()
 		return lacking(err)
 	}
-	s.back = &server.Conn{End: s.sh.NewServerEnd(s.be, c), Sock: c, Source: src}
+	s.back = &server.Conn{End: s.sh.NewServerEnd(s.be, c), Sock: c, Source: src, Dest: dest}
 	s.back.Opened(s.l, s.srv)
 	s.back.SetOwner(s.f)
 	s.reused = false
@@ -335,7 +345,7 @@ func (s *Stream) releaseServer() {
 		case !keep:
 			c.CloseConn(s.be.Conf.Has(model.OptNoLingerBackend))
 		case c.Private || s.be.Conf.Reuse == model.ReuseNever:
-			c.KeepPrivate(&s.c.Private)
+			s.c.Private.Keep(c)
 		case !s.srv.PutIdle(c):
 			c.CloseConn(false)
 		}

@@ -38,8 +38,8 @@ type Client struct {
 	// LastServer is the server of the previous exchange (option prefer-last-server, HTTP authentication).
 	LastServer *server.Server
 	stick      bool // the last response asked for authentication: the next request belongs to the same server
-	// Private is the last server connection of the session, kept for it alone (http-reuse never).
-	Private *server.Conn
+	// Private are the server connections kept for this session alone (http-reuse never).
+	Private server.PrivateConns
 	// HTTP: the connection speaks HTTP. A TCP connection starts to when its backend is in HTTP mode (Upgrade).
 	HTTP bool
 	// Upgrade gets the input that was received already, nil for none.
