@@ -172,6 +172,7 @@ func TestCommands(t *testing.T) {
 	p := run(t, build(t), "")
 	for _, c := range []struct{ in, out string }{
 		{"show backend", "# name\nli\nbe\n\n"},
+		{"show cli level", "admin\n\n"},
 		{"get weight be/a", "10 (initial 10)\n\n"},
 		{"get weight be/x", "No such server.\n\n"},
 		{"get weight x/a", "No such backend.\n\n"},
@@ -203,6 +204,19 @@ func TestCommands(t *testing.T) {
 		if got := p.ask(c.in); got != c.out {
 			t.Errorf("%q:\n got %q\nwant %q", c.in, got, c.out)
 		}
+	}
+}
+
+// TestBlankInWord: a word with a blank in it is no command, and the process goes on.
+func TestBlankInWord(t *testing.T) {
+	p := run(t, build(t), "")
+	for _, line := range []string{`show\ version`, `show\ cli level`, `help\ `, `\ `, `set\ severity-output none`} {
+		if out := p.ask(line); out == "" {
+			t.Errorf("%s: no answer", line)
+		}
+	}
+	if out := p.ask(`show cli level`); out != "admin\n\n" {
+		t.Errorf("afterwards: %q\n%s", out, p.errs)
 	}
 }
 

@@ -76,12 +76,20 @@ func Names() []string { return commands.Names() }
 
 // find returns the command with the most words that words begin with, nil when there is none.
 func find(words []string) *Command {
-	for n := min(len(words), maxWords); n > 0; n-- {
+	for n := nameable(words); n > 0; n-- {
 		if c, ok := commands.Lookup(strings.Join(words[:n], " ")); ok {
 			return c
 		}
 	}
 	return nil
+}
+
+// nameable is how many of the words may belong to the name of a command. A word with a blank in it never does.
+func nameable(words []string) (n int) {
+	for n < min(len(words), maxWords) && !strings.Contains(words[n], " ") {
+		n++
+	}
+	return n
 }
 
 // maxWords is how many words the name of a command has at most.

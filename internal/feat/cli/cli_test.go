@@ -28,6 +28,7 @@ func TestMain(m *testing.M) {
 		{Words: []string{"test", "error"}, Run: func(c *Context) { c.Err("No such %s.", "thing") }},
 		{Words: []string{"test", "body"}, Run: func(c *Context) { c.Printf("%v%q%q\n", c.HasPayload, c.Args, c.Payload) }},
 		{Words: []string{"test", "blank"}, Run: func(c *Context) { c.Print("\n\na\n\n\n"); c.Print("\nb\n") }},
+		{Words: []string{"test", "panic"}, Run: func(c *Context) { panic("fault") }},
 		{Words: []string{"test", "open"}, Run: func(c *Context) { c.Print("no newline") }},
 		{Words: []string{"test", "endless"}, Run: func(c *Context) {
 			for !c.Failed() {
@@ -138,9 +139,14 @@ func TestPayloadMark(t *testing.T) {
 
 func FuzzSplitLine(f *testing.F) {
 	f.Add(`a\ b;c <<x`)
+	f.Add(`show\ cli\ level`)
 	f.Fuzz(func(t *testing.T, line string) {
 		n := 0
 		for _, words := range splitLine(line) {
+			if c := find(words); c != nil && len(c.Words) > len(words) {
+				t.Fatalf("%q is taken for %q", line, c.Name())
+			}
+			unserved(words)
 			for _, w := range words {
 				n += len(w)
 				if w == "" {

@@ -96,7 +96,7 @@ func unlike(a, b string) int {
 
 // unserved is the longest beginning of words that is a command of the reference; "" for none.
 func unserved(words []string) string {
-	for n := min(len(words), maxWords); n > 0; n-- {
+	for n := nameable(words); n > 0; n-- {
 		if name := strings.Join(words[:n], " "); compat.Known(compat.CLI, name) {
 			return name
 		}

@@ -71,6 +71,8 @@ type Server struct {
 	Host Host
 	// Failed is told of an error that ended the accepting on a socket.
 	Failed func(s *Socket, err error)
+	// Guard runs a session and survives its panic; nil: nothing does.
+	Guard func(session func())
 
 	conf    Config
 	bufSize int
@@ -192,7 +194,11 @@ func (s *Server) session(c net.Conn, sock *Socket) {
 		conn: c, in: bufio.NewReaderSize(c, s.bufSize), host: s.Host, sock: sock,
 		level: sock.Level, severity: sock.severity, timeout: s.conf.Timeout, maxBody: s.conf.MaxPayload, done: s.done,
 	}
-	x.serve()
+	if s.Guard != nil {
+		s.Guard(x.serve)
+	} else {
+		x.serve()
+	}
 }
 
 // Close stops accepting. Sessions go on when let is set, and are cut otherwise.

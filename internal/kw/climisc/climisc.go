@@ -33,8 +33,6 @@ func init() {
 			Run: named("Required arguments: <table> key <key> [data.<store_data_type> <value>]* or <table> ptr <ptr> [data.<store_data_type> <value>]*", "No such table", "")},
 		{Words: []string{"show", "peers"}, Usage: "show peers [dict|-] [section]", Help: "state of the peers", Run: showPeers},
 		{Words: []string{"show", "resolvers"}, Usage: "show resolvers [id]", Help: "counters of the name servers", Run: named("", "Can't find that resolvers section", "")},
-		{Words: []string{"show", "sess"}, Level: cli.Operator, Usage: "show sess [help|<id>|all] [opts...]", Help: "streams", Run: showSess},
-		{Words: []string{"shutdown", "session"}, Level: cli.Admin, Usage: "shutdown session [id]", Help: "ends a stream", Run: shutdownSession},
 		{Words: []string{"show", "cache"}, Level: cli.Admin, Usage: "show cache", Help: "caches", Run: nothing},
 		{Words: []string{"show", "tls-keys"}, Level: cli.Admin, Usage: "show tls-keys [id|*]", Help: "keys of TLS tickets",
 			Run: func(c *cli.Context) { c.Print("# id (file)\n") }},
@@ -165,27 +163,6 @@ func setVar(c *cli.Context) {
 	if !vars.Set(tx, n, v) {
 		c.Err("The variable would need more memory than tune.vars.proc-max-size or tune.vars.global-max-size allow.")
 	}
-}
-
-const sessUsage = `Usage: show sess [<id> | all | help] [<options>*]
-Lists the streams of the stats sockets' process; weir does not list them yet.
-`
-
-func showSess(c *cli.Context) {
-	switch arg := c.Arg(0); {
-	case arg == "help":
-		c.Msg(cli.SevInfo, "%s", sessUsage)
-	case strings.HasPrefix(arg, "0x"):
-		c.Err("Session not found.")
-	}
-}
-
-func shutdownSession(c *cli.Context) {
-	if c.Arg(0) == "" {
-		c.Err("Session pointer expected (use 'show sess').")
-		return
-	}
-	c.Err("No such session (use 'show sess').")
 }
 
 const waitUsage = `Usage: wait {-h|<duration>}

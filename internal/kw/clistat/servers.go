@@ -194,6 +194,8 @@ func clearCounters(c *cli.Context) {
 		if c.Allowed(cli.Admin) {
 			clearServer(c)
 		}
+	default:
+		c.Err("The maxima that this sets back are not kept in weir yet; 'clear counters all' sets back all counters.")
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -156,6 +157,7 @@ func (a *runtimeAPI) serve(g *Generation) {
 	clear(a.frontMax)
 	a.maxConn.Store(0)
 	a.server = cli.NewServer(a, cli.Of(g.Config.Global), g.Config.Global.Tune.BufSize)
+	a.server.Guard = a.guard
 	a.server.Failed = func(s *cli.Socket, err error) {
 		a.p.opt.Warn(fmt.Sprintf("stats socket %s: %v", s.Text, err))
 	}
@@ -173,6 +175,16 @@ func (a *runtimeAPI) serve(g *Generation) {
 		}
 		a.server.Serve(ln, s.conf)
 	}
+}
+
+// guard runs a session. A fault in a command ends that session and nothing else.
+func (a *runtimeAPI) guard(session func()) {
+	defer func() {
+		if v := recover(); v != nil {
+			a.p.opt.Warn(fmt.Sprintf("internal error, the session of a stats socket was closed: %v\n%s", v, debug.Stack()))
+		}
+	}()
+	session()
 }
 
 // release stops accepting, and removes the paths of unix sockets unless another process has put its own there.

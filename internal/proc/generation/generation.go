@@ -222,15 +222,21 @@ func (g *Generation) servers(fn func(b *backend.Backend, s *server.Server)) {
 	}
 }
 
-// onEach runs fn on every loop and waits for all.
+// onEach runs fn on every loop that has not ended, and waits for all.
 func onEach(loops []*loop.Loop, fn func(l *loop.Loop)) {
-	var wg sync.WaitGroup
-	for _, l := range loops {
-		wg.Add(1)
+	ran := make([]chan struct{}, len(loops))
+	for i, l := range loops {
+		done := make(chan struct{})
+		ran[i] = done
 		l.Post(func() {
-			defer wg.Done()
+			defer close(done)
 			fn(l)
 		})
 	}
-	wg.Wait()
+	for i, l := range loops {
+		select {
+		case <-ran[i]:
+		case <-l.Done(): // it dropped what was posted, or ended before it came to it
+		}
+	}
 }
