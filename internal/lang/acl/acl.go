@@ -4,6 +4,7 @@
 package acl
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -29,7 +30,12 @@ type acl struct {
 	name  string
 	lines []*line
 	valid bool
+	uses  []*acl // those that its lines ask for, by acl()
+	seen  *walk  // the last one that came by
 }
+
+// walk is one search for a circle of ACLs.
+type walk struct{ _ byte }
 
 // line is one "acl" line: it is compiled for each kind of place that uses it.
 type line struct {
@@ -75,12 +81,13 @@ func (a *ACLs) Add(l *config.Line, sc *sample.Scope) {
 		l.Errorf(1, "ACL '%s' needs a criterion, such as 'path_beg' or 'src'.", name)
 		return
 	}
-	t := parseCriterion(&words{l: l, at: 1, list: l.Args(1)}, sc)
 	e := a.own(name)
 	if e == nil {
 		e = &acl{name: name, valid: true}
 		a.list = append(a.list, e)
 	}
+	sc.Within = e
+	t := parseCriterion(&words{l: l, at: 1, list: l.Args(1)}, sc)
 	// A bad ACL is remembered, so that its uses are not reported again.
 	e.valid = e.valid && t != nil
 	if t != nil {
@@ -109,13 +116,42 @@ func (a *ACLs) get(name string) *acl {
 	return nil
 }
 
-// Find returns the test of a named ACL, nil when there is none or a bad one; lines that come later still widen it. The
-// acl() fetch uses it.
-func (a *ACLs) Find(name string) model.Test {
-	if e := a.get(name); e != nil && e.valid {
-		return e
+// maxDepth is how many ACLs may refer to each other in a row.
+const maxDepth = 4096
+
+// use notes that a line of e asks for other. It refuses what would never come to an end.
+func (e *acl) use(other *acl) error {
+	path, deep := other.pathTo(e, maxDepth, new(walk))
+	switch {
+	case path != "":
+		return fmt.Errorf("ACL '%s' refers to itself (%s -> %s)", e.name, e.name, path)
+	case deep:
+		return fmt.Errorf("ACL '%s' refers to more than %d others in a row", e.name, maxDepth)
 	}
+	e.uses = append(e.uses, other)
 	return nil
+}
+
+// pathTo tells how a leads to e, "" when it does not; deep: it could not be followed to its end.
+func (a *acl) pathTo(e *acl, left int, w *walk) (path string, deep bool) {
+	if a == e {
+		return a.name, false
+	}
+	if left == 0 {
+		return "", true
+	}
+	a.seen = w
+	for _, u := range a.uses {
+		if u.seen == w {
+			continue
+		}
+		p, d := u.pathTo(e, left-1, w)
+		if p != "" {
+			return a.name + " -> " + p, false
+		}
+		deep = deep || d
+	}
+	return "", deep
 }
 
 // names lists what a condition can refer to, for suggestions.

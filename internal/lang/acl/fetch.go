@@ -31,6 +31,7 @@ func checkNames(c *sample.ArgCheck, args []sample.Arg) error {
 		return fmt.Errorf("there is no section here whose ACLs could be meant")
 	}
 	acls := Key.Get(&px.Slots) // those of the lines that are being read: a defaults section keeps its own
+	owner, _ := c.Scope.Within.(*acl)
 	words := make([]string, len(args))
 	for i := range args {
 		words[i] = args[i].Str
@@ -43,7 +44,15 @@ func checkNames(c *sample.ArgCheck, args []sample.Arg) error {
 		for _, w := range words {
 			name, negate := strings.CutPrefix(w, "!")
 			name = strings.TrimSpace(name)
-			test := list.Find(name)
+			var test model.Test
+			if a := list.get(name); a != nil && a.valid {
+				if owner != nil {
+					if err := owner.use(a); err != nil {
+						return err
+					}
+				}
+				test = a
+			}
 			if words, ok := predefined[name]; test == nil && ok {
 				t, err := fixed(words)
 				if err != nil {

@@ -18,9 +18,10 @@ type Scope struct {
 	Proxy *model.Proxy  // the section; nil outside one
 	Conf  *model.Config // the configuration; nil without one
 	// Valid are the places where the expression may be evaluated; 0: anywhere.
-	Valid Places
-	// Declared is called for every variable that the expression names.
+	Valid  Places
 	Failed *bool // set when a deferred check reports an error; may be nil
+	// Within is the named definition that the expression is a part of; nil: none. What refers to others looks for circles.
+	Within any
 }
 
 // Config returns the configuration that the scope belongs to.
