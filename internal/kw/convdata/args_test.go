@@ -56,7 +56,7 @@ func TestArgumentErrors(t *testing.T) {
 		{"jwt_verify(RS256,testdata/keys/rsa.crt)", "no public key in PEM format"},
 		{"jwt_verify(RS256,testdata/keys/rsa.key)", "no public key in PEM format"},
 		{"jwt_verify(RS256,testdata/keys/rsa512.pub)", "too short"},
-		{"jwt_verify(RS256,testdata/keys)", "no regular file"},
+		{"jwt_verify(RS256,testdata/keys)", "is a directory"},
 		{"jwt_verify(ES256,testdata/keys/k1.pub)", "unsupported elliptic curve"},
 		{"jwt_verify_cert(HS256,testdata/keys/rsa.pem)", "not with a certificate"},
 		{"jwt_verify_cert(foo,testdata/keys/rsa.pem)", "no algorithm"},
@@ -101,7 +101,7 @@ func TestArgumentErrors(t *testing.T) {
 func TestKeyIsFIFO(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(name, 0o600); err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	if got := sampletest.ParseError(t, "str(x),jwt_verify(RS256,"+name+")"); !strings.Contains(got, "no regular file") {
 		t.Error(got)
@@ -113,7 +113,7 @@ func TestKeyTooLarge(t *testing.T) {
 	if err := os.WriteFile(name, make([]byte, maxKeyFile+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := sampletest.ParseError(t, "str(x),jwt_verify(RS256,"+name+")"); !strings.Contains(got, "too large") {
+	if got := sampletest.ParseError(t, "str(x),jwt_verify(RS256,"+name+")"); !strings.Contains(got, "larger than the limit") {
 		t.Error(got)
 	}
 }

@@ -11,10 +11,10 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
+	"weir/internal/lang/config"
 	"weir/internal/lang/sample"
 	"weir/internal/model"
 )
@@ -138,24 +138,9 @@ func readKeyFile(path string) ([]byte, error) {
 	if path == "" {
 		return nil, errors.New("the name of a file is missing")
 	}
-	info, err := os.Stat(path) // before opening, which would wait at a FIFO
+	text, err := config.ReadFile(path, maxKeyFile)
 	if err != nil {
 		return nil, plainError(path, err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("'%s' is no regular file", path)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, plainError(path, err)
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxKeyFile+1))
-	if err != nil {
-		return nil, plainError(path, err)
-	}
-	if len(text) > maxKeyFile {
-		return nil, fmt.Errorf("'%s' is too large for a key", path)
 	}
 	return text, nil
 }

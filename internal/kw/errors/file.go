@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"syscall"
 
 	"weir/internal/base/ascii"
 	"weir/internal/lang/config"
@@ -63,22 +62,10 @@ func checkSize(l *config.Line, i, size int) {
 
 func readFile(l *config.Line, i int) ([]byte, bool) {
 	name := l.Path(l.Arg(i))
-	st, err := os.Stat(name)
-	switch {
-	case err == nil && st.IsDir():
-		err = syscall.EISDIR
-	case err == nil && st.Mode().IsRegular() && st.Size() > maxFile:
-		l.Errorf(i, "'%s' has %d bytes; no answer can be that large.", l.Arg(i), st.Size())
-		return nil, false
-	}
-	var raw []byte
-	if err == nil {
-		raw, err = os.ReadFile(name)
-	}
+	raw, err := config.ReadFile(name, maxFile)
 	if err != nil {
-		var e syscall.Errno
-		if stderrors.As(err, &e) {
-			err = e
+		if e := new(os.PathError); stderrors.As(err, &e) {
+			err = e.Err
 		}
 		l.Errorf(i, "cannot read '%s': %v.", name, err)
 		return nil, false

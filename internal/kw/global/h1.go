@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"syscall"
 
 	"weir/internal/base/ascii"
 	"weir/internal/lang/config"
@@ -68,11 +67,10 @@ func adjust(g *model.Global, from, to string) error {
 
 func readCaseFile(l *config.Line, g *model.Global) {
 	name := l.Path(l.Arg(0))
-	f, err := os.Open(name)
+	f, _, err := config.OpenFile(name)
 	if err != nil {
-		var e syscall.Errno
-		if errors.As(err, &e) {
-			err = e
+		if e := new(os.PathError); errors.As(err, &e) {
+			err = e.Err
 		}
 		l.Errorf(0, "cannot read '%s': %v.", name, err)
 		return

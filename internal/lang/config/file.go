@@ -98,6 +98,39 @@ func (p *Parser) read(name string) ([]byte, error) {
 	return readBounded(f, MaxFile)
 }
 
+// OpenFile opens a file that a configuration names: a list, an answer, a key. What is no regular file is refused, except
+// /dev/null: a FIFO waits for its writer, and a device may never end.
+func OpenFile(path string) (f *os.File, size int64, err error) {
+	f, err = os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	st, err := f.Stat()
+	switch {
+	case err != nil:
+	case st.IsDir():
+		err = &os.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
+	case !st.Mode().IsRegular() && path != os.DevNull:
+		err = &os.PathError{Op: "open", Path: path, Err: errNotRegular}
+	default:
+		return f, st.Size(), nil
+	}
+	f.Close()
+	return nil, 0, err
+}
+
+var errNotRegular = errors.New("it is no regular file")
+
+// ReadFile is OpenFile and reads the whole of it, which may have limit bytes.
+func ReadFile(path string, limit int64) ([]byte, error) {
+	f, _, err := OpenFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readBounded(f, limit)
+}
+
 func readBounded(r io.Reader, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err == nil && int64(len(data)) > limit {
