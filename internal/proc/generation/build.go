@@ -245,7 +245,7 @@ func (g *Generation) h1Options(p *model.Proxy, unsafe, adjust bool) (*h1mux.Opti
 		maxHdr = model.DefaultMaxHdr
 	}
 	o := &h1mux.Options{Parse: h1.Options{
-		Unsafe: unsafe, MaxFields: maxHdr, MaxHead: size - rewrite, AnyMethodBody: g.Config.Global.H1PayloadAnyMethod,
+		Unsafe: unsafe, MaxFields: maxHdr, MaxHead: size - rewrite, MaxRaw: size, AnyMethodBody: g.Config.Global.H1PayloadAnyMethod,
 	}}
 	o.Chunk.Unsafe = unsafe
 	o.KeepOnBothLengths = g.Config.Global.H1KeepOnInsecureTE
