@@ -20,7 +20,7 @@ import (
 // build: a new package needs a place first.
 const order = `
 data:   docs/compat
-base:   ascii < assert < units < addr < diag < registry < counter < buf
+base:   ascii < budget < assert < units < addr < diag < registry < counter < buf
 rt:     clock < sys < poll < loop < sock < offload
 wire:   msg < { h1 syslog proxyproto clienthello } < h1/corpus
 link:   mux < { tcpmux h1mux }

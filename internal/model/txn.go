@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"time"
 
+	"weir/internal/base/budget"
 	"weir/internal/wire/msg"
 )
 
@@ -32,6 +33,9 @@ type Txn struct {
 
 	Scratch Scratch
 	Vars    VarScopes
+	// Steps is what regular expressions may still cost on the loop. When it is spent, the outcome of a match is unknown:
+	// whoever evaluates for a decision asks Steps.Spent and fails the transaction.
+	Steps budget.Steps
 
 	vals  [4]Value
 	depth int

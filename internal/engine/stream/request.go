@@ -203,7 +203,7 @@ func (s *Stream) bodyFailed(err error) bool {
 func (s *Stream) monitor() {
 	s.logged = true
 	status := 200
-	if s.monitorFails() {
+	if s.monitorFails() || s.tx.Steps.Spent() {
 		status = 503
 	}
 	s.ended('L', 'R')
@@ -213,6 +213,10 @@ func (s *Stream) monitor() {
 // chooseBackend applies use_backend and default_backend.
 func (s *Stream) chooseBackend() bool {
 	s.chooseByRule()
+	if s.tx.Steps.Spent() {
+		s.be = nil // it was not entered
+		return !s.undecided()
+	}
 	if s.be == nil {
 		s.ended('S', 'C')
 		s.answer(503)

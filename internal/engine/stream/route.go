@@ -23,6 +23,9 @@ func (s *Stream) assignServer() bool {
 	avoid := s.srv
 	for {
 		srv, full := s.byRule(avoid), false
+		if s.undecided() {
+			return false
+		}
 		if srv == nil {
 			srv = s.lastServer(avoid)
 		}

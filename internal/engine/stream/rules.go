@@ -64,6 +64,16 @@ func (s *Stream) ruleFault(kind rule.Kind) {
 	s.answer(500)
 }
 
+// undecided answers when a condition cost more than the stream may spend, so that it is not known whether it holds.
+func (s *Stream) undecided() bool {
+	if !s.tx.Steps.Spent() {
+		return false
+	}
+	s.tx.Steps.Refill()
+	s.ruleFault(rule.HTTPRequest)
+	return true
+}
+
 // contentRules runs "tcp-request content" or "tcp-response content" rules, waiting for data within the inspect delay.
 func (s *Stream) contentRules(sets *rule.Sets, kind rule.Kind) bool {
 	set, delay := sets.Of[kind], sets.InspectDelay

@@ -253,6 +253,7 @@ func (s *Stream) begin(f *loop.Fiber, c *Client, end mux.End) {
 	s.sh.serial += uint32(len(s.fe.Stats)) // loops count side by side
 	s.txn.Up = &c.Vars
 	s.tx.Req, s.tx.Res, s.tx.Dir = nil, nil, model.DirReq
+	s.tx.Steps.Refill()
 	s.tx.Vars = model.VarScopes{Proc: s.sh.Config.ProcVars, Sess: &c.Vars, Txn: &s.txn, Flow: &s.flow, Limits: s.sh.limits}
 	s.retries, s.attempts, s.srvQueue, s.beQueue = 0, 0, 0, 0
 	s.replayable, s.unwantedBody = false, false

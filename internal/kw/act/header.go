@@ -158,15 +158,18 @@ func parseDelHeader(p *rule.Parser) rule.Runner {
 	if !ok {
 		return nil
 	}
-	match := nameMatcher(method, w)
+	kind := p.Kind
 	if method == "reg" {
 		r, err := regex.Compile(w, regex.IgnoreCase)
 		if err != nil {
 			return p.Errorf(i, "'%s': %s.", w, err)
 		}
-		match = r.Match
+		return rule.RunFunc(func(tx *model.Txn, _ rule.Control) rule.Outcome {
+			message(tx, kind).DelFunc(func(f *msg.Field) bool { return r.MatchWithin(f.Name, &tx.Steps) })
+			return rule.Next
+		})
 	}
-	kind := p.Kind
+	match := nameMatcher(method, w)
 	drop := func(f *msg.Field) bool { return match(f.Name) }
 	return rule.RunFunc(func(tx *model.Txn, _ rule.Control) rule.Outcome {
 		message(tx, kind).DelFunc(drop)
@@ -265,7 +268,7 @@ func (a *replaceHeader) rewrite(tx *model.Txn, c rule.Control, v []byte) (out []
 // replace gives the replacement of v when the expression matches it.
 func replace(tx *model.Txn, c rule.Control, re *regex.Regex, with model.Format, v []byte) (out []byte, changed, ok bool) {
 	var fixed [20]int
-	loc, err := search(c, re, fixed[:0], v)
+	loc, err := search(tx, c, re, fixed[:0], v)
 	if err != nil {
 		return nil, false, false
 	}
@@ -280,10 +283,11 @@ func replace(tx *model.Txn, c rule.Control, re *regex.Regex, with model.Format, 
 	return out, true, ok
 }
 
-// search finds the match of an expression; on another thread when it may take long.
-func search(c rule.Control, re *regex.Regex, dst []int, v []byte) (loc []int, err error) {
-	if !re.Heavy(len(v)) {
-		return re.FindSubmatchIndex(dst, v, 0)
+// search finds the match of an expression; on another thread when it may take long, or when the stream has had its share of
+// this one.
+func search(tx *model.Txn, c rule.Control, re *regex.Regex, dst []int, v []byte) (loc []int, err error) {
+	if !re.Heavy(len(v)) && re.Cost(len(v)) < tx.Steps.Left() {
+		return re.FindWithin(dst, v, 0, &tx.Steps)
 	}
 	c.Offload(func() { loc, err = re.FindSubmatchIndex(nil, v, 0) })
 	return loc, err

@@ -54,6 +54,6 @@ func checkRegsub(_ *sample.ArgCheck, a []sample.Arg) error {
 // replaced in part only must not pass for one that was dealt with.
 func regsub(tx *model.Txn, a []sample.Arg, v *model.Value) bool {
 	s, _ := a[0].Data.(*substitution)
-	b, err := s.re.Replace(tx.Scratch.Grab(), s.template, v.B, s.all, tx.Scratch.Limit())
+	b, err := s.re.Replace(tx.Scratch.Grab(), s.template, v.B, s.all, tx.Scratch.Limit(), &tx.Steps)
 	return err == nil && keep(tx, v, b)
 }

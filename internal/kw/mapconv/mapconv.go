@@ -72,12 +72,12 @@ func check(m pattern.Method, out pattern.Out) func(*sample.ArgCheck, []sample.Ar
 }
 
 // lookup finds v in the map.
-func lookup(a []sample.Arg, v *model.Value) (pattern.Match, bool) {
-	return a[0].Data.(*pattern.View).Find(v)
+func lookup(tx *model.Txn, a []sample.Arg, v *model.Value) (pattern.Match, bool) {
+	return a[0].Data.(*pattern.View).Find(v, &tx.Steps)
 }
 
-func text(_ *model.Txn, a []sample.Arg, v *model.Value) bool {
-	m, ok := lookup(a, v)
+func text(tx *model.Txn, a []sample.Arg, v *model.Value) bool {
+	m, ok := lookup(tx, a, v)
 	if !ok {
 		return fallback(a, v)
 	}
@@ -95,8 +95,8 @@ func fallback(a []sample.Arg, v *model.Value) bool {
 	return true
 }
 
-func number(_ *model.Txn, a []sample.Arg, v *model.Value) bool {
-	m, ok := lookup(a, v)
+func number(tx *model.Txn, a []sample.Arg, v *model.Value) bool {
+	m, ok := lookup(tx, a, v)
 	switch {
 	case ok:
 		v.SetInt(sample.ParseInt(m.Value))
@@ -108,8 +108,8 @@ func number(_ *model.Txn, a []sample.Arg, v *model.Value) bool {
 	return true
 }
 
-func address(_ *model.Txn, a []sample.Arg, v *model.Value) bool {
-	if m, ok := lookup(a, v); ok {
+func address(tx *model.Txn, a []sample.Arg, v *model.Value) bool {
+	if m, ok := lookup(tx, a, v); ok {
 		ip, valid := sample.ParseAddr(m.Value)
 		return valid && v.SetIP(ip)
 	}
@@ -117,7 +117,7 @@ func address(_ *model.Txn, a []sample.Arg, v *model.Value) bool {
 }
 
 func key(tx *model.Txn, a []sample.Arg, v *model.Value) bool {
-	m, ok := lookup(a, v)
+	m, ok := lookup(tx, a, v)
 	if !ok {
 		return false
 	}
@@ -132,12 +132,12 @@ func key(tx *model.Txn, a []sample.Arg, v *model.Value) bool {
 const groups = 20
 
 func regm(tx *model.Txn, a []sample.Arg, v *model.Value) bool {
-	m, ok := lookup(a, v)
+	m, ok := lookup(tx, a, v)
 	if !ok {
 		return fallback(a, v)
 	}
 	var room [groups]int
-	loc, err := m.Re.FindSubmatchIndex(room[:0], v.B, 0)
+	loc, err := m.Re.FindWithin(room[:0], v.B, 0, &tx.Steps)
 	if err != nil || loc == nil {
 		return false
 	}

@@ -331,7 +331,7 @@ func (v *View) Lookup(tx *model.Txn, text string) (m Match, ok bool, err error) 
 			return m, false, nil
 		}
 	}
-	m, ok = v.Find(&x)
+	m, ok = v.Find(&x, &tx.Steps)
 	m.Key, m.Value = bytes.Clone(m.Key), bytes.Clone(m.Value)
 	return m, ok, nil
 }

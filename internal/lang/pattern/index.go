@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"weir/internal/base/ascii"
+	"weir/internal/base/budget"
 	"weir/internal/lang/regex"
 	"weir/internal/model"
 )
@@ -35,8 +36,8 @@ func (m *Match) AppendKey(dst []byte) []byte {
 
 // index finds the pattern that a value fits. It never changes.
 type index interface {
-	// find reports whether v fits, and what it fitted.
-	find(v *model.Value) (Match, bool)
+	// find reports whether v fits, and what it fitted. Regular expressions draw on left.
+	find(v *model.Value, left *budget.Steps) (Match, bool)
 	// each calls fn for all entries until it returns false. key and value are valid during the call.
 	each(fn func(key, value []byte) bool)
 	len() int
@@ -135,9 +136,9 @@ func (x *linear) each(fn func(key, value []byte) bool) {
 	}
 }
 
-func (x *linear) find(v *model.Value) (Match, bool) {
+func (x *linear) find(v *model.Value, left *budget.Steps) (Match, bool) {
 	for i := range x.entries {
-		if e := &x.entries[i]; x.fits(e, v) {
+		if e := &x.entries[i]; x.fits(e, v, left) {
 			return e.match(), true
 		}
 	}
@@ -148,7 +149,7 @@ func (e *entry) match() Match {
 	return Match{Key: e.key, Value: e.value, Re: e.re, rank: len(e.key)}
 }
 
-func (x *linear) fits(e *entry, v *model.Value) bool {
+func (x *linear) fits(e *entry, v *model.Value, left *budget.Steps) bool {
 	switch x.m {
 	case Int:
 		return v.Num >= e.lo && v.Num <= e.hi
@@ -158,7 +159,7 @@ func (x *linear) fits(e *entry, v *model.Value) bool {
 	case Bin:
 		return bytes.Equal(v.B, e.text)
 	case Reg:
-		return e.re.Match(v.B)
+		return e.re.MatchWithin(v.B, left)
 	case Beg:
 		return len(v.B) >= len(e.text) && x.equal(v.B[:len(e.text)], e.text)
 	case End:
@@ -315,11 +316,11 @@ func (b *begBuilder) build() index {
 	return x
 }
 
-func (x *beg) find(v *model.Value) (Match, bool) {
+func (x *beg) find(v *model.Value, left *budget.Steps) (Match, bool) {
 	if len(x.entries) <= many {
 		best := -1
 		for i := range x.entries {
-			if e := &x.entries[i]; (best < 0 || len(e.text) > len(x.entries[best].text)) && x.fits(e, v) {
+			if e := &x.entries[i]; (best < 0 || len(e.text) > len(x.entries[best].text)) && x.fits(e, v, left) {
 				best = i
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"weir/internal/base/budget"
 	"weir/internal/lang/sample"
 	"weir/internal/model"
 )
@@ -346,7 +347,7 @@ func appendV6(dst []byte, k u128, n int) []byte {
 }
 
 // find looks in the family of the address first, then in the other one (manual 7.1.6).
-func (x *ipIndex) find(v *model.Value) (m Match, ok bool) {
+func (x *ipIndex) find(v *model.Value, left *budget.Steps) (m Match, ok bool) {
 	if v.IP.Is4() {
 		if m, ok = x.find4(v.IP); ok || len(x.v6) == 0 {
 			return m, ok

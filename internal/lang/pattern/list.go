@@ -10,8 +10,9 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
-	"syscall"
 
+	"weir/internal/base/budget"
+	"weir/internal/lang/config"
 	"weir/internal/lang/sample"
 	"weir/internal/model"
 )
@@ -116,15 +117,15 @@ func (l *List) View(m Method, fold bool, out Out) (*View, error) {
 }
 
 // Find looks a value up, which must have the type that the method works on.
-func (v *View) Find(x *model.Value) (Match, bool) {
+func (v *View) Find(x *model.Value, left *budget.Steps) (Match, bool) {
 	s := v.state.Load()
-	m, ok := s.base.find(x)
+	m, ok := s.base.find(x, left)
 	longest := v.method == IP || v.method == Beg // else the first one decides
 	for i := range s.added {
 		if ok && !longest {
 			break
 		}
-		if other, also := s.added[i].find(x); also && (!ok || other.rank > m.rank) {
+		if other, also := s.added[i].find(x, left); also && (!ok || other.rank > m.rank) {
 			m, ok = other, true
 		}
 	}
@@ -142,7 +143,7 @@ const maxLine = 1 << 20
 
 // load reads the list's file into b.
 func (l *List) load(b builder, out Out) error {
-	f, size, err := openRegular(l.path)
+	f, size, err := open(l.path)
 	if errors.Is(err, os.ErrNotExist) && l.optional {
 		return nil
 	}
@@ -185,28 +186,13 @@ func longLine(r *bufio.Reader, first []byte) ([]byte, error) {
 	}
 }
 
-// openRegular opens a file for reading. What is none, a FIFO or a device, is refused: reading it could take for ever.
-func openRegular(path string) (*os.File, int64, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		var e *os.PathError
-		if errors.As(err, &e) {
-			return nil, 0, fmt.Errorf("cannot open the list '%s': %w", path, e.Err)
-		}
-		return nil, 0, err
+// open opens a file of patterns.
+func open(path string) (*os.File, int64, error) {
+	f, size, err := config.OpenFile(path)
+	if e := new(os.PathError); errors.As(err, &e) {
+		err = fmt.Errorf("cannot open the list '%s': %w", path, e.Err)
 	}
-	st, err := f.Stat()
-	switch {
-	case err != nil:
-	case st.IsDir():
-		err = fmt.Errorf("the list '%s' is a folder", path)
-	case !st.Mode().IsRegular():
-		err = fmt.Errorf("the list '%s' is no regular file", path)
-	default:
-		return f, st.Size(), nil
-	}
-	f.Close()
-	return nil, 0, err
+	return f, size, err
 }
 
 func blank(c byte) bool { return c == ' ' || c == '\t' }

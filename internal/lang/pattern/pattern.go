@@ -210,12 +210,12 @@ func (m *Matcher) Match(tx *model.Txn, v *model.Value) bool {
 		return false
 	}
 	if m.inline != nil {
-		if _, ok := m.inline.find(v); ok {
+		if _, ok := m.inline.find(v, &tx.Steps); ok {
 			return true
 		}
 	}
 	for _, l := range m.lists {
-		if _, ok := l.Find(v); ok {
+		if _, ok := l.Find(v, &tx.Steps); ok {
 			return true
 		}
 	}

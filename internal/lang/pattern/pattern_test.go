@@ -122,7 +122,7 @@ func open(t testing.TB, name string, asMap bool, m pattern.Method, out pattern.O
 }
 
 func get(v *pattern.View, x *model.Value) string {
-	m, ok := v.Find(x)
+	m, ok := v.Find(x, nil)
 	if !ok {
 		return "-"
 	}
@@ -181,7 +181,7 @@ func TestBadFiles(t *testing.T) {
 		out  pattern.Out
 		want string
 	}{
-		{filepath.Join(dir, "none"), pattern.Str, pattern.OutStr, "cannot open"}, {dir, pattern.Str, pattern.OutStr, "folder"},
+		{filepath.Join(dir, "none"), pattern.Str, pattern.OutStr, "cannot open"}, {dir, pattern.Str, pattern.OutStr, "directory"},
 		{fifo, pattern.Str, pattern.OutStr, "regular"}, {"/dev/zero", pattern.Str, pattern.OutStr, "regular"},
 		{write(t, "m", "1 10\n2 x\n"), pattern.Str, pattern.OutInt, "line 2"}, {write(t, "m", "a 10.1\n"), pattern.Str, pattern.OutIP, "line 1"},
 		{write(t, "m", "1 a\ngt b\n"), pattern.Int, pattern.OutStr, "line 2"}, {write(t, "m", "10.0.0.1 a\n\n#\nx. b\n"), pattern.IP, pattern.OutStr, "line 4"},
@@ -397,7 +397,7 @@ func TestEditsBesideReaders(t *testing.T) {
 				case <-stop:
 					return
 				default:
-					v.Find(x)
+					v.Find(x, nil)
 				}
 			}
 		})
@@ -425,7 +425,7 @@ func TestFindAllocates0(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, b, s := value(model.TypeIPv4, "10.1.1.1"), value(model.TypeIPv4, "10.2.2.2"), value(model.TypeStr, "def")
-	if n := testing.AllocsPerRun(100, func() { ip.Find(a); ip.Find(b); str.Find(s) }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { ip.Find(a, nil); ip.Find(b, nil); str.Find(s, nil) }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -486,7 +486,7 @@ func FuzzFile(f *testing.F) {
 			n++
 			x := model.Value{Type: model.TypeStr, B: key}
 			if method.Input() == model.TypeStr {
-				v.Find(&x)
+				v.Find(&x, nil)
 			}
 			return true
 		})

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"weir/internal/base/ascii"
+	"weir/internal/base/budget"
 	"weir/internal/model"
 )
 
@@ -106,7 +107,7 @@ func (x *strIndex) each(fn func(key, value []byte) bool) {
 	}
 }
 
-func (x *strIndex) find(v *model.Value) (Match, bool) {
+func (x *strIndex) find(v *model.Value, left *budget.Steps) (Match, bool) {
 	mask := uint64(len(x.table) - 1)
 	for i := x.hash(v.B) & mask; ; i = (i + 1) & mask {
 		at := x.table[i]

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"math"
+
+	"weir/internal/base/budget"
 )
 
 // ErrBudget says that a match took more steps, or more memory, than allowed. Nothing is known about the outcome.
@@ -13,7 +15,7 @@ var ErrBudget = errors.New("the match takes too many steps")
 var ErrLoop = errors.New("a subroutine of the pattern calls itself without end")
 
 // DefaultSteps is the number of steps after which a match is given up.
-const DefaultSteps = 10_000_000
+const DefaultSteps = budget.Full
 
 const (
 	maxFrames = 1 << 20   // entries of the stack, 20 bytes each
@@ -223,6 +225,20 @@ func (m *machine) run(pos int) bool {
 			return false
 		}
 	}
+}
+
+// findWithin is find with a stock of steps. What it takes is taken from there; a match given up is noted.
+func (m *machine) findWithin(in []byte, from int, notBOL bool, left *budget.Steps) bool {
+	steps := left.Left()
+	if m.p.limit > 0 {
+		steps = min(steps, m.p.limit)
+	}
+	ok := m.find(in, from, notBOL, steps)
+	left.Take(steps - m.steps)
+	if errors.Is(m.err, ErrBudget) {
+		left.Fail()
+	}
+	return ok
 }
 
 // push adds an entry to the stack. Too many of them end the match.

@@ -28,6 +28,8 @@ package regex
 
 import (
 	"sync"
+
+	"weir/internal/base/budget"
 )
 
 // Flags change how a pattern is read.
@@ -122,27 +124,41 @@ func (r *Regex) MatchBudget(b []byte, steps int) (ok bool, err error) {
 	return ok, err
 }
 
+// MatchWithin is MatchBudget with a stock that several matches share. A match that cannot be finished is noted there.
+func (r *Regex) MatchWithin(b []byte, left *budget.Steps) bool {
+	switch {
+	case r.lit != nil:
+		return r.lit.find(b, 0, false) >= 0
+	case r.dfa != nil:
+		ok, _ := r.dfa.match(b, 0, false)
+		return ok
+	}
+	m := r.pool.Get().(*machine)
+	ok := m.findWithin(b, 0, false, left)
+	r.put(m)
+	return ok
+}
+
 // FindSubmatchIndex finds the first match at or after from, which ranges from 0 to len(b). The result, which reuses the
 // memory of dst, holds the begin and the end of the match and of every capture group, -1 for a group without part in
 // the match; nil means no match. What is before from is seen by \b, ^ and look-behinds. Errors are those of MatchBudget,
 // for DefaultSteps.
 func (r *Regex) FindSubmatchIndex(dst []int, b []byte, from int) ([]int, error) {
-	return r.search(dst, b, from, false, DefaultSteps)
+	return r.search(dst, b, from, false, nil)
 }
 
-// FindBudget is FindSubmatchIndex with a limit of steps of its own: what ErrBudget tells after a few of them on an event loop
-// can be done again elsewhere with DefaultSteps.
-func (r *Regex) FindBudget(dst []int, b []byte, from, steps int) ([]int, error) {
-	return r.search(dst, b, from, false, steps)
+// FindWithin is FindSubmatchIndex with a stock that several matches share; see MatchWithin.
+func (r *Regex) FindWithin(dst []int, b []byte, from int, left *budget.Steps) ([]int, error) {
+	return r.search(dst, b, from, false, left)
 }
 
 // FindRest is FindSubmatchIndex for what remains of a text when its begin is dealt with: b begins at its own first
 // byte, but ^ does not match there. The reference looks so for the second match of regsub and those after it.
 func (r *Regex) FindRest(dst []int, b []byte) ([]int, error) {
-	return r.search(dst, b, 0, true, DefaultSteps)
+	return r.search(dst, b, 0, true, nil)
 }
 
-func (r *Regex) search(dst []int, b []byte, from int, notBOL bool, steps int) ([]int, error) {
+func (r *Regex) search(dst []int, b []byte, from int, notBOL bool, left *budget.Steps) ([]int, error) {
 	if from < 0 || from > len(b) {
 		return nil, nil
 	}
@@ -161,7 +177,7 @@ func (r *Regex) search(dst []int, b []byte, from int, notBOL bool, steps int) ([
 	}
 	m := r.pool.Get().(*machine)
 	defer r.put(m)
-	if !m.find(b, from, notBOL, steps) {
+	if !m.findWithin(b, from, notBOL, left) {
 		return nil, m.err
 	}
 	return append(dst[:0], m.regs[:2*(r.prog.groups+1)]...), nil

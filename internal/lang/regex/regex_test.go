@@ -88,7 +88,7 @@ func checkCase(t *testing.T, pattern, text string, from, flags int, want string)
 	}
 	for _, patience := range []int{256, 0} { // without and with the memory of states
 		r.prog.patience = patience
-		got := answer(r.search(nil, []byte(text), from, flags&4 != 0, DefaultSteps))
+		got := answer(r.search(nil, []byte(text), from, flags&4 != 0, nil))
 		if got != want {
 			t.Errorf("%q on %q from %d, flags %d: %s, want %s", pattern, text, from, flags, got, want)
 		}

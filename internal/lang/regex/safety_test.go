@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"weir/internal/base/budget"
 )
 
 // TestCatastrophic gives patterns that explode in naive matchers texts that set them off.
@@ -27,6 +29,41 @@ func TestCatastrophic(t *testing.T) {
 	}
 }
 
+// stock is a budget of n steps.
+func stock(n int) *budget.Steps {
+	s := new(budget.Steps)
+	s.Take(budget.Full - n)
+	return s
+}
+
+// TestShares: matches share a stock. Each one that cannot be finished is noted, and the stock never allows more.
+func TestShares(t *testing.T) {
+	text := []byte(strings.Repeat("a", 40) + "b")
+	hard, easy, linear := compiled(t, `(?:(a+)+)\1c`, 0), compiled(t, `(a)\1b`, 0), compiled(t, `a+b`, 0)
+	s := stock(10_000)
+	if !easy.MatchWithin(text, s) || s.Spent() || s.Left() >= 10_000 {
+		t.Errorf("easy: spent %v, left %d", s.Spent(), s.Left())
+	}
+	if hard.MatchWithin(text, s) || !s.Spent() || s.Left() != 0 {
+		t.Errorf("hard: spent %v, left %d", s.Spent(), s.Left())
+	}
+	if !linear.MatchWithin(text, s) {
+		t.Error("what is linear needs no steps")
+	}
+	if loc, err := easy.FindWithin(nil, text, 0, s); loc != nil || !errors.Is(err, ErrBudget) {
+		t.Errorf("nothing is left: %v, %v", loc, err)
+	}
+	if _, err := easy.Replace(nil, "x", text, true, 100, s); !errors.Is(err, ErrBudget) {
+		t.Errorf("nothing is left: %v", err)
+	}
+	if s.Refill(); s.Spent() || s.Left() != budget.Full {
+		t.Error("not refilled")
+	}
+	if _, err := easy.Replace(nil, "x", text, true, 100, s); err != nil || s.Left() == budget.Full {
+		t.Errorf("refilled: %v, left %d", err, s.Left())
+	}
+}
+
 // TestRemembers asks for matches whose search explodes, unless states that were in vain are remembered.
 func TestRemembers(t *testing.T) {
 	long := strings.Repeat("a", 4096)
@@ -36,7 +73,7 @@ func TestRemembers(t *testing.T) {
 		{`(?:a|aa)+\Kb|(?=a)a*?(?:a|aa)+c`, long, "N"},
 	} {
 		r := compiled(t, c.pattern, 0)
-		got := answer(r.search(nil, []byte(c.text), 0, false, 400_000))
+		got := answer(r.search(nil, []byte(c.text), 0, false, stock(400_000)))
 		if got != c.want {
 			t.Errorf("%q: %s, want %s", c.pattern, got, c.want)
 		}
@@ -249,7 +286,7 @@ func FuzzRegex(f *testing.F) {
 		}
 		const steps = 50_000
 		ok, err := r.MatchBudget([]byte(text), steps)
-		loc, err2 := r.search(nil, []byte(text), 0, false, steps)
+		loc, err2 := r.search(nil, []byte(text), 0, false, stock(steps))
 		if err == nil && err2 == nil && ok != (loc != nil) {
 			t.Errorf("%q on %q: %s says %v, captures %v", pattern, text, r.Engine(), ok, loc)
 		}

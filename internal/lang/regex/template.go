@@ -1,6 +1,10 @@
 package regex
 
-import "errors"
+import (
+	"errors"
+
+	"weir/internal/base/budget"
+)
 
 // ErrTemplate says that a replacement ends within an escape.
 var ErrTemplate = errors.New("the replacement ends in the middle of an escape")
@@ -133,11 +137,11 @@ func appendGroup(dst, b []byte, loc []int, g int) []byte {
 // work of regsub: matches after the first are looked for in what remains, where ^ does not match and look-behinds
 // see nothing, and after an empty match one byte is passed over. A template that ends within an escape ends the result
 // before the match.
-func (r *Regex) Replace(dst []byte, template string, b []byte, all bool, max int) ([]byte, error) {
+func (r *Regex) Replace(dst []byte, template string, b []byte, all bool, max int, left *budget.Steps) ([]byte, error) {
 	var fixed [20]int
 	loc := fixed[:0]
 	for first := true; ; first = false {
-		next, err := r.search(loc, b, 0, !first, DefaultSteps)
+		next, err := r.search(loc, b, 0, !first, left)
 		if err != nil {
 			return dst, err
 		}

@@ -29,7 +29,7 @@ func TestReplace(t *testing.T) {
 			f = IgnoreCase
 		}
 		r := compiled(t, c.pattern, f)
-		got, err := r.Replace(nil, c.with, []byte(c.text), strings.Contains(c.flags, "g"), 16384)
+		got, err := r.Replace(nil, c.with, []byte(c.text), strings.Contains(c.flags, "g"), 16384, nil)
 		if err != nil || string(got) != c.want {
 			t.Errorf("%q: s/%s/%s/%s: %q %v, want %q", c.text, c.pattern, c.with, c.flags, got, err, c.want)
 		}
@@ -40,12 +40,12 @@ func TestReplace(t *testing.T) {
 func TestReplaceLimits(t *testing.T) {
 	r := compiled(t, "a", 0)
 	text := []byte(strings.Repeat("a", 100))
-	got, err := r.Replace(nil, strings.Repeat("x", 190), text, true, 16384)
+	got, err := r.Replace(nil, strings.Repeat("x", 190), text, true, 16384, nil)
 	if err != nil || len(got) != 16384 || strings.Trim(string(got), "x") != "" {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
 	big := []byte(strings.Repeat("b", 10_000))
-	got, err = compiled(t, "(.*)", 0).Replace(nil, strings.Repeat(`\1`, 5000), big, true, 16384)
+	got, err = compiled(t, "(.*)", 0).Replace(nil, strings.Repeat(`\1`, 5000), big, true, 16384, nil)
 	if err != nil || len(got) != 16384 || cap(got) > 100_000 {
 		t.Errorf("%d bytes of %d, %v", len(got), cap(got), err)
 	}
@@ -55,7 +55,7 @@ func TestReplaceLimits(t *testing.T) {
 	if out := ExpandMax(nil, `\0`, big, []int{0, len(big)}, 16384); len(out) != len(big) {
 		t.Errorf("ExpandMax made %d bytes", len(out))
 	}
-	if _, err := compiled(t, `(?R)`, 0).Replace(nil, "", text, true, 100); !errors.Is(err, ErrLoop) {
+	if _, err := compiled(t, `(?R)`, 0).Replace(nil, "", text, true, 100, nil); !errors.Is(err, ErrLoop) {
 		t.Errorf("an error of the match is lost: %v", err)
 	}
 }

@@ -225,7 +225,8 @@ type Result struct {
 	Failed  int     // actions that failed and did not matter
 }
 
-// Run evaluates the rules from *at on. After Again, which leaves *at at the rule that needs more data, the caller waits and
+// Run evaluates the rules from *at on. A rule whose regular expressions cost more than the transaction may spend is a fault,
+// whatever strict-mode says: it is not known whether it holds. After Again, which leaves *at at the rule that needs more data, the caller waits and
 // calls again; with tx.Final set there is no Again.
 func (s Set) Run(tx *model.Txn, c Control, at *int) (r Result) {
 	strict := true
@@ -234,7 +235,11 @@ func (s Set) Run(tx *model.Txn, c Control, at *int) (r Result) {
 		mark := tx.Scratch.Mark()
 		tx.Wait = false
 		if u.Cond != nil {
-			switch u.Cond.Match(tx) {
+			v := u.Cond.Match(tx)
+			if tx.Steps.Spent() {
+				return unknown(tx, u, r)
+			}
+			switch v {
 			case model.Missing:
 				tx.Scratch.Release(mark)
 				if !tx.Final {
@@ -254,6 +259,9 @@ func (s Set) Run(tx *model.Txn, c Control, at *int) (r Result) {
 		}
 		o := u.Run.Run(tx, c)
 		tx.Scratch.Release(mark)
+		if tx.Steps.Spent() {
+			return unknown(tx, u, r)
+		}
 		switch o {
 		case Next:
 		case Failed:
@@ -273,6 +281,13 @@ func (s Set) Run(tx *model.Txn, c Control, at *int) (r Result) {
 			return r
 		}
 	}
+	return r
+}
+
+// unknown ends a run at a rule whose outcome was too costly to find out. The answer that follows has a stock of its own.
+func unknown(tx *model.Txn, u *Rule, r Result) Result {
+	tx.Steps.Refill()
+	r.Outcome, r.Rule = Fault, u
 	return r
 }
 
