@@ -34,6 +34,7 @@ type Bind struct {
 	NoALPN                     bool
 	ExposeFD                   bool
 	GUIDPrefix, Label          string
+	TLS                        *TLSListener // nil: clear text
 	Slots                      Slots
 }
 
@@ -73,7 +74,8 @@ type Server struct {
 	Proto          string
 	InitAddr       string
 	Redir          string
-	Cookie         string // accepted for logs and later persistence; see kw
+	Cookie         string     // accepted for logs and later persistence; see kw
+	TLS            *TLSServer // nil: clear text
 	Slots          Slots
 	Proxy          *Proxy      // the section it stands in
 	Run            ServerState // set when the generation is built
