@@ -91,7 +91,10 @@ func (s *Stream) emit(out model.LogEmitter, step string) {
 	}
 	r.LogCount = s.fe.LogCount.Add(1) - 1
 	mark := s.tx.Scratch.Mark()
+	steps := s.tx.Steps
+	s.tx.Steps.SetAside(refuse) // the emitter's memory is the loop's, and the fiber may be gone
 	out.Emit(r)
+	s.tx.Steps = steps // a line decides nothing
 	s.tx.Scratch.Release(mark)
 	s.tx.Final = final
 }
@@ -166,3 +169,6 @@ func (s *Stream) recordCaptures(r *model.LogRecord) {
 	r.CapturedReqHeaders, r.CapturedResHeaders = x.captures[model.DirReq], x.captures[model.DirRes]
 	r.CapturedReqCookie, r.CapturedResCookie = x.cookie[model.DirReq], x.cookie[model.DirRes]
 }
+
+// refuse is where nothing is done: what takes long is given up.
+func refuse(func()) bool { return false }

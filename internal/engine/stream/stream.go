@@ -128,7 +128,8 @@ type Stream struct {
 	pending     queue.Pending[server.Server]
 	wakePending func()
 	onPanic     func(any)
-	keep        []*buf.Buf // request data sent so far, for a retry; nil once it cannot be repeated
+	aside       func(fn func()) bool // long matches of regular expressions
+	keep        []*buf.Buf           // request data sent so far, for a retry; nil once it cannot be repeated
 	replayable  bool
 
 	tx                    model.Txn
@@ -221,6 +222,7 @@ func (sh *Shared) get() *Stream {
 			f.Wake()
 		}
 	}
+	s.aside = func(fn func()) bool { return s.f.OffloadTo(s.l.Workers(), fn) }
 	s.pending.Wake = func() { s.l.Post(s.wakePending) }
 	return s
 }
@@ -254,6 +256,7 @@ func (s *Stream) begin(f *loop.Fiber, c *Client, end mux.End) {
 	s.txn.Up = &c.Vars
 	s.tx.Req, s.tx.Res, s.tx.Dir = nil, nil, model.DirReq
 	s.tx.Steps.Refill()
+	s.tx.Steps.SetAside(s.aside)
 	s.tx.Vars = model.VarScopes{Proc: s.sh.Config.ProcVars, Sess: &c.Vars, Txn: &s.txn, Flow: &s.flow, Limits: s.sh.limits}
 	s.retries, s.attempts, s.srvQueue, s.beQueue = 0, 0, 0, 0
 	s.replayable, s.unwantedBody = false, false

@@ -268,7 +268,7 @@ func (a *replaceHeader) rewrite(tx *model.Txn, c rule.Control, v []byte) (out []
 // replace gives the replacement of v when the expression matches it.
 func replace(tx *model.Txn, c rule.Control, re *regex.Regex, with model.Format, v []byte) (out []byte, changed, ok bool) {
 	var fixed [20]int
-	loc, err := search(tx, c, re, fixed[:0], v)
+	loc, err := re.FindWithin(fixed[:0], v, 0, &tx.Steps)
 	if err != nil {
 		return nil, false, false
 	}
@@ -281,16 +281,6 @@ func replace(tx *model.Txn, c rule.Control, re *regex.Regex, with model.Format, 
 	}
 	out, ok = tx.Scratch.Keep(regex.Expand(tx.Scratch.Grab(), string(template), v, loc))
 	return out, true, ok
-}
-
-// search finds the match of an expression; on another thread when it may take long, or when the stream has had its share of
-// this one.
-func search(tx *model.Txn, c rule.Control, re *regex.Regex, dst []int, v []byte) (loc []int, err error) {
-	if !re.Heavy(len(v)) && re.Cost(len(v)) < tx.Steps.Left() {
-		return re.FindWithin(dst, v, 0, &tx.Steps)
-	}
-	c.Offload(func() { loc, err = re.FindSubmatchIndex(nil, v, 0) })
-	return loc, err
 }
 
 func parseEarlyHint(p *rule.Parser) rule.Runner {

@@ -69,7 +69,8 @@ type machine struct {
 	from   int
 	notBOL bool
 	start  int // of this attempt
-	steps  int
+	steps  int // left
+	given  int // at the start
 	err    error
 	regs   []int
 	stack  []frame
@@ -96,7 +97,7 @@ func (m *machine) find(in []byte, from int, notBOL bool, steps int) bool {
 	if p.limit > 0 {
 		steps = min(steps, p.limit)
 	}
-	m.steps = steps
+	m.steps, m.given = steps, steps
 	m.memoOn = false
 	m.memoAt = math.MinInt
 	if p.memo && p.memos > 0 && (p.memos+1)*(len(in)+1) <= maxMemo {
@@ -227,19 +228,31 @@ func (m *machine) run(pos int) bool {
 	}
 }
 
-// findWithin is find with a stock of steps. What it takes is taken from there; a match given up is noted.
+// findWithin is find with a stock of steps. What it takes is taken from there; a match given up is noted. A match that takes
+// long is made again elsewhere, if the stock knows where.
 func (m *machine) findWithin(in []byte, from int, notBOL bool, left *budget.Steps) bool {
-	steps := left.Left()
-	if m.p.limit > 0 {
-		steps = min(steps, m.p.limit)
+	all, here := left.Left(), left.Here()
+	ok := m.find(in, from, notBOL, here)
+	left.Take(m.took())
+	if here < all && m.given == here && errors.Is(m.err, ErrBudget) { // not a limit of the pattern's own
+		ok = m.elsewhere(in, from, notBOL, left)
 	}
-	ok := m.find(in, from, notBOL, steps)
-	left.Take(steps - m.steps)
 	if errors.Is(m.err, ErrBudget) {
 		left.Fail()
 	}
 	return ok
 }
+
+func (m *machine) elsewhere(in []byte, from int, notBOL bool, left *budget.Steps) (ok bool) {
+	steps := left.Left()
+	if !left.Aside(func() int { ok = m.find(in, from, notBOL, steps); return m.took() }) {
+		m.err = ErrBudget
+	}
+	return ok
+}
+
+// took is the number of steps that the last find has taken.
+func (m *machine) took() int { return m.given - m.steps }
 
 // push adds an entry to the stack. Too many of them end the match.
 func (m *machine) push(f frame) {

@@ -64,6 +64,43 @@ func TestShares(t *testing.T) {
 	}
 }
 
+// TestAside: a match that takes long is made elsewhere, unless the stock says that this is not possible now; after many
+// that took their share in place less is allowed there.
+func TestAside(t *testing.T) {
+	text := []byte(strings.Repeat("a", 17) + "b")
+	hard, easy := compiled(t, `(?:(a+)+)\1c`, 0), compiled(t, `(a)\1b`, 0)
+	if hard.MatchBudget(text, budget.Long); hard.Cost(len(text)) < budget.Long {
+		t.Fatal("the pattern is too cheap for this test")
+	}
+	away, busy := 0, false
+	s := new(budget.Steps)
+	s.SetAside(func(fn func()) bool {
+		if !busy {
+			away++
+			fn()
+		}
+		return !busy
+	})
+	if !easy.MatchWithin(text, s) || away != 0 {
+		t.Error("an easy match left")
+	}
+	if hard.MatchWithin(text, s) || s.Spent() || away != 1 || s.Left() > budget.Full-2*budget.Long {
+		t.Errorf("a hard match: spent %v, away %d, left %d", s.Spent(), away, s.Left())
+	}
+	for range 10 {
+		hard.MatchWithin(text, s)
+	}
+	if s.Here() != budget.Short || away != 11 {
+		t.Errorf("%d steps in place, away %d", s.Here(), away)
+	}
+	if busy = true; hard.MatchWithin(text, s) || !s.Spent() {
+		t.Error("nobody could make the match, but it was decided")
+	}
+	if s.Refill(); s.Here() != budget.Long {
+		t.Error("refilled, but aside is forgotten")
+	}
+}
+
 // TestRemembers asks for matches whose search explodes, unless states that were in vain are remembered.
 func TestRemembers(t *testing.T) {
 	long := strings.Repeat("a", 4096)

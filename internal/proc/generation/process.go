@@ -33,8 +33,9 @@ type ProcessOptions struct {
 
 // Process runs generations on its loops.
 type Process struct {
-	opt    ProcessOptions
-	keeper *keeper.Keeper
+	opt     ProcessOptions
+	keeper  *keeper.Keeper
+	workers *loop.Workers // one: the runtime has a processor more than there are loops
 
 	mu       sync.Mutex
 	loops    []*loop.Loop
@@ -53,7 +54,7 @@ func NewProcess(o ProcessOptions) *Process {
 	if o.Warn == nil {
 		o.Warn = func(string) {}
 	}
-	p := &Process{opt: o, keeper: keeper.New(), done: make(chan struct{})}
+	p := &Process{opt: o, keeper: keeper.New(), workers: loop.NewWorkers(1, loop.DefaultQueue), done: make(chan struct{})}
 	p.cli = newRuntimeAPI(p)
 	return p
 }
@@ -110,7 +111,7 @@ func (p *Process) startLoop(id int) (*loop.Loop, error) {
 				p.opt.Warn(err.Error())
 			}
 		}
-		l, err := loop.New(loop.Options{ID: id, Poller: p.opt.Poller, Buffers: p.opt.Buffers, Warn: p.warnOnce(id), OnPanic: p.panicked})
+		l, err := loop.New(loop.Options{ID: id, Poller: p.opt.Poller, Buffers: p.opt.Buffers, Warn: p.warnOnce(id), OnPanic: p.panicked, Workers: p.workers})
 		ready <- result{l, err}
 		if err == nil {
 			l.Run()

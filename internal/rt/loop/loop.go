@@ -36,6 +36,9 @@ type Options struct {
 	Events int // completions handled per turn, default 256
 	Runs   int // fibers resumed per turn, default 256
 
+	// Workers are for computations of fibers that would hold up the loop; nil makes one of the loop's own.
+	Workers *Workers
+
 	SendHigh, SendLow int           // marks of a connection's send queue in bytes, default 128 KiB and 32 KiB
 	CloseTimeout      time.Duration // how long a closed connection may take to send its queue, default 30 s
 }
@@ -104,6 +107,9 @@ type Loop struct {
 // AtEnd has fn called when the loop has ended its fibers and frees what it owns.
 func (l *Loop) AtEnd(fn func()) { l.atEnd = append(l.atEnd, fn) }
 
+// Workers are where fibers of the loop compute what takes long.
+func (l *Loop) Workers() *Workers { return l.opt.Workers }
+
 const (
 	stateNew int32 = iota
 	stateRunning
@@ -140,6 +146,9 @@ func New(o Options) (*Loop, error) {
 	if err != nil {
 		l.pool.Close()
 		return nil, err
+	}
+	if o.Workers == nil {
+		o.Workers = NewWorkers(1, DefaultQueue)
 	}
 	l.opt = o
 	l.tick()

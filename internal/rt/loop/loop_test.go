@@ -274,6 +274,46 @@ func TestPostEndsASleep(t *testing.T) {
 	})
 }
 
+// TestWorkers: no more functions at once than there are workers, no more waiting than allowed, and the rest is refused at once.
+func TestWorkers(t *testing.T) {
+	bothKinds(t, func(t *testing.T, k poll.Kind) {
+		w := NewWorkers(2, 3)
+		l := newTestLoop(t, Options{Poller: k, Workers: w})
+		var running, most atomic.Int32
+		gate := make(chan struct{})
+		ran, refused := 0, 0
+		for range 10 {
+			l.Go(func(f *Fiber) {
+				ok := f.OffloadTo(l.Workers(), func() {
+					most.Store(max(most.Load(), running.Add(1)))
+					<-gate
+					running.Add(-1)
+				})
+				if ok {
+					ran++
+					return
+				}
+				if refused++; refused == 5 {
+					close(gate)
+				}
+			})
+		}
+		l.Go(func(f *Fiber) {
+			for l.Fibers() > 1 {
+				f.Park(l.Now() + int64(time.Millisecond))
+			}
+			if !f.OffloadTo(w, func() {}) {
+				t.Error("all are free again, but refused")
+			}
+			l.Stop()
+		})
+		l.run(t)
+		if ran != 5 || refused != 5 || most.Load() > 2 {
+			t.Fatal(ran, refused, most.Load())
+		}
+	})
+}
+
 func TestOffload(t *testing.T) {
 	bothKinds(t, func(t *testing.T, k poll.Kind) {
 		var panics []string
