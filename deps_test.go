@@ -26,7 +26,7 @@ wire:   msg < { h1 syslog proxyproto clienthello } < h1/corpus
 link:   mux < { tcpmux h1mux }
 model:  .
 lang:   config < { sample regex } < vars < pattern < logfmt < acl < rule < eval
-engine: stats < queue < server < balance < backend < frontend < stream < session < listen
+engine: stats < queue < server < balance < backend < frontend < statcol < stream < session < listen
 feat:   { * }
 kw:     guid < errors < { * } < .
 all:    .

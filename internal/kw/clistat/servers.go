@@ -3,7 +3,6 @@ package clistat
 import (
 	"fmt"
 	"runtime"
-	"strconv"
 	"strings"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 	"weir/internal/engine/backend"
 	"weir/internal/engine/server"
 	"weir/internal/feat/cli"
-	"weir/internal/model"
 )
 
 // host is an address without its port, as the state of servers names it.
@@ -24,42 +22,6 @@ func host(a *addr.Addr) string {
 		return "-"
 	}
 	return a.IP.String()
-}
-
-// serverAddr is the column "addr" of a server.
-func serverAddr(s *model.Server) string {
-	if s.Addr.Family == addr.Unix || s.Addr.Family == addr.Abstract {
-		return "unix"
-	}
-	return addrPort(s.Addr, s.Addr.Port)
-}
-
-func addrPort(a addr.Addr, port int) string {
-	if !a.IP.IsValid() {
-		return ""
-	}
-	if a.IP.Is6() {
-		return "[" + a.IP.String() + "]:" + strconv.Itoa(port)
-	}
-	return a.IP.String() + ":" + strconv.Itoa(port)
-}
-
-func bindAddr(b *model.Bind) string {
-	a := b.Addrs[0]
-	if !a.Family.IsIP() {
-		return "unix"
-	}
-	return addrPort(a, a.Port)
-}
-
-func bindProto(b *model.Bind) string {
-	switch a := b.Addrs[0]; {
-	case !a.Family.IsIP():
-		return "unix_stream"
-	case a.IP.Is6():
-		return "tcpv6"
-	}
-	return "tcpv4"
 }
 
 // selected calls fn for the servers of the backend that the command names, or of all; false after an answer.

@@ -1,19 +1,19 @@
-package clistat
+package statcol
 
-// statField describes one column of "show stat" (manual 9.1).
-type statField struct {
-	name  string
-	kinds string // for which kinds of rows it can hold a value: L, F, B, S
-	tags  string // origin, nature, scope and persistence, and after a colon the type (manual 9.2)
-	back  string // the same for backends, when it differs there
-	desc  string
+// Column describes one column of "show stat" (Management Guide 9.1).
+type Column struct {
+	Name  string
+	Kinds string // for which kinds of rows it can hold a value: L, F, B, S
+	Tags  string // origin, nature, scope and persistence, and after a colon the type (Management Guide 9.2)
+	Back  string // the same for backends, when it differs there
+	Desc  string
 }
 
-// static is how many columns stand before the one that is named "-".
-const static = 119
+// Static is how many columns stand before the one that is named "-"; those behind it belong to modules.
+const Static = 119
 
-// statFields are the columns in their order.
-var statFields = [...]statField{
+// columns are the columns in their order.
+var columns = [...]Column{
 	{"pxname", "LFBS", "KNSV:str", "", "name of the proxy"},
 	{"svname", "LFBS", "KNSV:str", "", "FRONTEND, BACKEND, or the name of the server or listener"},
 	{"qcur", "BS", "MGPV:u32", "", "requests that wait now"},

@@ -1,4 +1,4 @@
-package clistat
+package statcol
 
 import (
 	"encoding/json"
@@ -27,33 +27,33 @@ func TestTags(t *testing.T) {
 			}
 		}
 	}
-	for _, f := range statFields {
-		check(f.name, f.tags)
-		if f.back != "" {
-			check(f.name, f.back)
+	for _, f := range columns {
+		check(f.Name, f.Tags)
+		if f.Back != "" {
+			check(f.Name, f.Back)
 		}
-		if f.desc == "" || strings.Trim(f.kinds, "LFBS") != "" {
+		if f.Desc == "" || strings.Trim(f.Kinds, "LFBS") != "" {
 			t.Errorf("%+v", f)
 		}
 	}
 	for i, f := range infoFields {
-		check(f.name, f.tags)
-		if f.desc == "" || i > 0 && f.pos <= infoFields[i-1].pos {
+		check(f.Name, f.Tags)
+		if f.Desc == "" || i > 0 && f.Pos <= infoFields[i-1].Pos {
 			t.Errorf("%+v", f)
 		}
 	}
-	if len(columns) != len(statFields) || statFields[static-1].name != "cache_hint_hits" {
+	if len(index) != len(columns) || columns[Static-1].Name != "cache_hint_hits" {
 		t.Error("columns")
 	}
 }
 
 func TestJSON(t *testing.T) {
-	r := new(row)
-	r.kind = kindServer
+	r := new(Row)
+	r.Kind = Server
 	r.str("pxname", "a\"b\\\x01")
 	r.num("scur", 3)
 	r.zeros()
-	out := r.appendJSON(nil)
+	out := r.AppendJSON(nil)
 	var v []struct {
 		ObjType string `json:"objType"`
 		Value   struct{ Value any }

@@ -1,0 +1,79 @@
+package statcol
+
+import (
+	"time"
+
+	"weir/internal/engine/backend"
+	"weir/internal/engine/frontend"
+	"weir/internal/engine/server"
+	"weir/internal/model"
+)
+
+// Host is the process whose numbers are shown. Its methods may be called from any goroutine.
+type Host interface {
+	// Config is the configuration in use, Frontends and Backends what runs it, in the order of their declaration.
+	Config() *model.Config
+	Frontends() []*frontend.Frontend
+	Backends() []*backend.Backend
+
+	Info() ProcessInfo
+	Uptime() time.Duration
+
+	// Accepting tells how a frontend accepts.
+	Accepting(f *frontend.Frontend) Accepting
+	// MaxConn is the limit on client connections of the process, FrontMaxConn that of a frontend.
+	MaxConn() int
+	FrontMaxConn(f *frontend.Frontend) int
+	// AdminState is what was asked of a server, and how long ago its state changed.
+	AdminState(s *server.Server) (State, time.Duration)
+}
+
+// State is what a user or the configuration asks of a server.
+type State uint8
+
+// States of a server.
+const (
+	Ready State = iota
+	Drain
+	Maint       // by a command
+	MaintConfig // by "disabled" in the configuration
+)
+
+// Accepting is how a frontend takes connections.
+type Accepting uint8
+
+// Ways to take connections.
+const (
+	Open Accepting = iota
+	Paused
+	Stopped
+)
+
+// ProcessInfo are the numbers of the process that "show info" prints.
+type ProcessInfo struct {
+	Version, Released string
+	PID               int
+	Threads           int
+	Start             time.Time
+	Boot              time.Duration // from the start of the process until it accepts
+	Files             int           // limit on open files
+	MaxConn, HardMax  int
+	Conns, CumConns   int64
+	ConnRate          int64
+	SessRate          int64
+	Listeners         int
+	Stopping          bool
+	Warnings          int64
+	MemoryLimit       int64 // bytes, 0: none
+	PoolBytes         int64
+	PoolUsed          int64
+	PoolFailed        int64
+	Pools             []Pool
+}
+
+// Pool is one pool of buffers.
+type Pool struct {
+	Name                    string
+	Size                    int   // bytes of a buffer
+	Allocated, Used, Failed int64 // buffers
+}
