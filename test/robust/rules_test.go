@@ -256,6 +256,18 @@ func TestHostileExpressions(t *testing.T) {
 	}
 }
 
+// TestHostilePasswords: checking a password against an expensive hash holds nobody up but the one who sent it.
+func TestHostilePasswords(t *testing.T) {
+	c := rules(`http-request auth if { path /attack } !{ http_auth(users) }`)
+	c["MORE"] = "userlist users\n\tuser root password $6$rounds=200000$saltsalt$xpcNLPLnLMCxFSMX7gQR5BB6QhEqBE8xqFYfn/zTw1tQPdUJhzPsnZkG6ElTVwNjIkBM2.MfEgjyIvNCIE7zK1\n"
+	advisory(t, c, func(s *scene) {
+		weirOnly(s, s.p.target, "hashes on its event loop")
+		if longest := s.underAttack(4, "GET /attack HTTP/1.1\r\nHost: a\r\nAuthorization: Basic cm9vdDp3cm9uZw==\r\n\r\n", time.Second); longest > maxStall {
+			s.Errorf("others were kept waiting for %v", longest)
+		}
+	})
+}
+
 // sizeRules copy a field, change it and make it longer.
 var sizeRules = []string{
 	`http-request set-header x-copy "%[req.fhdr(x-v),lower]" if { path /copy }`,

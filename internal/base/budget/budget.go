@@ -60,6 +60,20 @@ func (s *Steps) Aside(fn func() int) bool {
 	return true
 }
 
+// Do runs fn, which takes milliseconds, elsewhere if there is such a place, else at once. It reports false, and notes a
+// failure, when fn did not run because too many wait already.
+func (s *Steps) Do(fn func()) bool {
+	if s == nil || s.aside == nil {
+		fn()
+		return true
+	}
+	if !s.aside(fn) {
+		s.spent = true
+		return false
+	}
+	return true
+}
+
 // SetAside tells how work is done elsewhere; nil: not at all, all of it is done in place. It returns what was told before.
 func (s *Steps) SetAside(fn func(fn func()) bool) (before func(fn func()) bool) {
 	before, s.aside = s.aside, fn

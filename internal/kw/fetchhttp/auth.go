@@ -221,7 +221,16 @@ func authenticated(tx *model.Txn, a []sample.Arg) (u *userlist.User, known bool)
 	if !ok {
 		return nil, false
 	}
-	return list.Check(user, password), true
+	if !list.Heavy(user, password) {
+		return list.Check(user, password), true
+	}
+	return checkHash(tx, list, user, password)
+}
+
+// checkHash is Check where a hash must be worked out, which takes milliseconds.
+func checkHash(tx *model.Txn, list *userlist.List, user, password []byte) (u *userlist.User, known bool) {
+	done := tx.Steps.Do(func() { u = list.Check(user, password) })
+	return u, done
 }
 
 func authOK(tx *model.Txn, a []sample.Arg, v *model.Value) bool {
@@ -250,11 +259,4 @@ func nextGroup(tx *model.Txn, a []sample.Arg, v *model.Value, state *int) bool {
 	*state++
 	v.SetStr(b)
 	return ok
-}
-
-// HeavyAuth reports whether http_auth or http_auth_group of that list would have to work out the hash of a password now, which
-// takes milliseconds: the caller can have it done off the loop before (userlist.List.Check remembers the result).
-func HeavyAuth(tx *model.Txn, list *userlist.List) (user, password []byte, heavy bool) {
-	user, password, ok := credentials(tx)
-	return user, password, ok && list.Heavy(user, password)
 }
