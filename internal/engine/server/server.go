@@ -10,6 +10,7 @@ import (
 
 	"weir/internal/engine/queue"
 	"weir/internal/engine/stats"
+	"weir/internal/link/conn"
 	"weir/internal/link/mux"
 	"weir/internal/model"
 	"weir/internal/rt/loop"
@@ -110,7 +111,7 @@ func (s *Server) Release() {
 // Conn is one connection to a server.
 type Conn struct {
 	mux.End
-	Sock   *sock.Conn
+	Link   conn.Conn // what carries the bytes
 	Srv    *Server
 	Source netip.AddrPort // the source address it was opened with; zero when the system chose
 	// Dest is the address it was opened to when the stream decides that (MapAddr, MapPorts); zero for all other servers.

@@ -12,6 +12,7 @@ import (
 	"weir/internal/engine/stats"
 	"weir/internal/engine/stream"
 	"weir/internal/lang/rule"
+	"weir/internal/link/conn"
 	"weir/internal/link/h1mux"
 	"weir/internal/link/mux"
 	"weir/internal/link/tcpmux"
@@ -48,7 +49,7 @@ func NewSet(l *loop.Loop, active *stats.Gauge) *Set {
 // Configure tells what the sessions run under.
 func (t *Set) Configure(cfg *model.Config) { t.shared.Configure(cfg) }
 
-func (t *Set) serverEnd(be *backend.Backend, c *sock.Conn) mux.End {
+func (t *Set) serverEnd(be *backend.Backend, c conn.Conn) mux.End {
 	if be.Conf.Mode == model.ModeHTTP {
 		h := new(h1mux.Conn)
 		h.Init(t.l, c, h1mux.Client, be.H1, &t.h1)
@@ -104,6 +105,7 @@ func (t *Set) Open(a *Accepted) {
 	s.Since = s.Accepted
 	s.closed, s.nice = a.Closed, a.Nice
 	s.Sock = sock.Adopt(t.l, a.FD, a.Peer)
+	s.Link = s.Sock
 	t.link(s)
 	if a.Front.Logs[t.l.ID()] != nil { // asked once the client has left, the kernel does not know any more
 		s.Sock.Peer()
@@ -112,7 +114,7 @@ func (t *Set) Open(a *Accepted) {
 		}
 	}
 	if a.Front.Conf.Mode != model.ModeHTTP {
-		s.tcp.Init(s.Sock)
+		s.tcp.Init(s.Link)
 		s.end = &s.tcp
 		s.begin()
 		return
@@ -121,7 +123,7 @@ func (t *Set) Open(a *Accepted) {
 		s.Sock.DelayAck()
 	}
 	s.HTTP = true
-	s.h1.Init(t.l, s.Sock, h1mux.Server, a.Front.H1, &t.h1)
+	s.h1.Init(t.l, s.Link, h1mux.Server, a.Front.H1, &t.h1)
 	s.end = &s.h1
 	s.begin()
 }
@@ -219,7 +221,7 @@ func (t *Set) Len() int { return t.n }
 
 // upgrade turns a TCP session into an HTTP one; nothing of the input has been consumed.
 func (s *Session) upgrade(in *buf.Buf) mux.End {
-	s.h1.Init(s.set.l, s.Sock, h1mux.Server, s.Front.H1, &s.set.h1)
+	s.h1.Init(s.set.l, s.Link, h1mux.Server, s.Front.H1, &s.set.h1)
 	if in != nil {
 		s.h1.Feed(in)
 	}
@@ -343,7 +345,7 @@ func (s *Session) close() {
 		s.end.Close()
 	}
 	closed := s.closed
-	s.end, s.Sock, s.closed, s.idle = nil, nil, nil, false
+	s.end, s.Sock, s.Link, s.closed, s.idle = nil, nil, nil, nil, false
 	s.Vars.Reset()
 	t.unlink(s)
 	if len(t.free) < maxFree {
@@ -402,8 +404,8 @@ func (t *Set) Kill() {
 			s.close()
 		} else {
 			s.Killed = true
-			owner := s.Sock.Owner()
-			s.Sock.Abort()
+			owner := s.Link.Owner()
+			s.Link.Abort()
 			if owner != nil {
 				owner.Wake()
 			}

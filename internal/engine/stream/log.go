@@ -149,8 +149,8 @@ func (s *Stream) recordServer(r *model.LogRecord, needs model.LogNeeds) {
 	if needs&(model.LogServer|model.LogExpr) == 0 {
 		return
 	}
-	if s.back != nil && s.back.Sock != nil {
-		s.serverPeer, s.serverLocal = unmap(s.back.Sock.Peer()), unmap(s.back.Sock.Local())
+	if s.back != nil && s.back.Link != nil {
+		s.serverPeer, s.serverLocal = unmap(s.back.Link.Peer()), unmap(s.back.Link.Local())
 	}
 	r.Server, r.ServerLocal = s.serverPeer, s.serverLocal
 	r.UnixServer = s.srv != nil && s.srv.Connect.Unix != ""

@@ -255,7 +255,7 @@ func (s *Stream) dial() byte {
 		c.Abort()
 		return lacking(err)
 	}
-	s.back = &server.Conn{End: s.sh.NewServerEnd(s.be, c), Sock: c, Source: src, Dest: dest}
+	s.back = &server.Conn{End: s.sh.NewServerEnd(s.be, c), Link: c, Source: src, Dest: dest}
 	s.back.Opened(s.l, s.srv)
 	s.back.SetOwner(s.f)
 	s.reused = false

@@ -15,6 +15,7 @@ import (
 	"weir/internal/engine/server"
 	"weir/internal/engine/stats"
 	"weir/internal/lang/rule"
+	"weir/internal/link/conn"
 	"weir/internal/link/mux"
 	"weir/internal/model"
 	"weir/internal/rt/loop"
@@ -27,6 +28,7 @@ type Client struct {
 	Front    *frontend.Frontend
 	BindName string
 	Sock     *sock.Conn // for its addresses: the kernel is asked when somebody wants them
+	Link     conn.Conn  // what carries the bytes
 	Unix     bool
 	UnixID   int
 
@@ -64,7 +66,7 @@ type Shared struct {
 	Loop   *loop.Loop
 	Active *stats.Gauge // connections of the process, for logs
 	// NewServerEnd puts the backend's protocol on a connection to a server.
-	NewServerEnd func(be *backend.Backend, c *sock.Conn) mux.End
+	NewServerEnd func(be *backend.Backend, c conn.Conn) mux.End
 	NoSplice     bool // nosplice in the global section
 	// Config is the configuration that the streams run under.
 	Config  *model.Config

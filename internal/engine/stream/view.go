@@ -110,10 +110,10 @@ func (s *Stream) FrontConn() model.ConnState {
 
 // BackConn describes the connection to the server, nil without one.
 func (s *Stream) BackConn() model.ConnState {
-	if s.back == nil || s.back.Sock == nil {
+	if s.back == nil || s.back.Link == nil {
 		return nil
 	}
-	s.backState = connState{sock: s.back.Sock, reused: s.reused, streams: s.back.Uses}
+	s.backState = connState{sock: s.back.Link.Sock(), reused: s.reused, streams: s.back.Uses}
 	if s.be.Conf.Mode == model.ModeHTTP {
 		s.backState.major = 1
 	}

@@ -13,9 +13,9 @@ import (
 	"net/netip"
 
 	"weir/internal/base/buf"
+	"weir/internal/link/conn"
 	"weir/internal/link/mux"
 	"weir/internal/rt/loop"
-	"weir/internal/rt/sock"
 	"weir/internal/wire/h1"
 	"weir/internal/wire/msg"
 )
@@ -69,7 +69,7 @@ type exchange struct {
 
 // Conn is one HTTP/1 connection. Its zero value is made ready by Init.
 type Conn struct {
-	c    *sock.Conn
+	c    conn.Conn
 	l    *loop.Loop
 	opt  *Options
 	pool *Pool
@@ -89,7 +89,7 @@ type Conn struct {
 var _ mux.End = (*Conn)(nil)
 
 // Init takes over the connection c for the given role.
-func (h *Conn) Init(l *loop.Loop, c *sock.Conn, role Role, opt *Options, pool *Pool) {
+func (h *Conn) Init(l *loop.Loop, c conn.Conn, role Role, opt *Options, pool *Pool) {
 	*h = Conn{c: c, l: l, opt: opt, pool: pool, role: role, close: opt.Close}
 }
 
@@ -111,8 +111,8 @@ func (h *Conn) SetIdle(fn func()) {
 	h.c.SetIdle(wakeIdle)
 }
 
-func wakeIdle(c *sock.Conn) {
-	if h := c.User().(*Conn); h.idle != nil {
+func wakeIdle(user any) {
+	if h := user.(*Conn); h.idle != nil {
 		h.idle()
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"io"
 	"math"
 
+	"weir/internal/link/conn"
 	"weir/internal/link/mux"
 	"weir/internal/rt/sock"
 	"weir/internal/wire/msg"
@@ -17,7 +18,7 @@ const spliceStep = 256 << 10
 // SpliceLeft is what is left of a body that needs no decoding.
 func (h *Conn) SpliceLeft() int64 {
 	switch x := h.x; {
-	case x == nil || x.inDone:
+	case x == nil || x.inDone || conn.Plain(h.c) == nil:
 		return 0
 	case x.in == msg.Length:
 		return x.inLeft
@@ -30,7 +31,8 @@ func (h *Conn) SpliceLeft() int64 {
 // SpliceReady reports whether outgoing data needs no framing.
 func (h *Conn) SpliceReady() bool {
 	x := h.x
-	return x != nil && !x.outDone && (x.out == msg.Length || x.out == msg.UntilClose || x.out == msg.Tunnel)
+	return x != nil && !x.outDone && conn.Plain(h.c) != nil &&
+		(x.out == msg.Length || x.out == msg.UntilClose || x.out == msg.Tunnel)
 }
 
 // SpliceIn moves the next part of the body into p.
@@ -46,7 +48,7 @@ func (h *Conn) SpliceIn(p *sock.Pipe) (int, error) {
 	if x.in == msg.Length {
 		most = min(most, x.inLeft)
 	}
-	n, err := h.c.SpliceIn(p, int(most))
+	n, err := conn.Plain(h.c).SpliceIn(p, int(most))
 	if err == io.EOF {
 		h.eof = true
 		if x.in == msg.Length {
@@ -64,7 +66,7 @@ func (h *Conn) SpliceIn(p *sock.Pipe) (int, error) {
 // SpliceOut moves what p has to the peer.
 func (h *Conn) SpliceOut(p *sock.Pipe) (int, error) {
 	h.Flush()
-	n, err := h.c.SpliceOut(p)
+	n, err := conn.Plain(h.c).SpliceOut(p)
 	if x := h.x; x != nil && x.out == msg.Length {
 		x.outLeft -= int64(n)
 		x.outDone = x.outLeft == 0
@@ -73,4 +75,4 @@ func (h *Conn) SpliceOut(p *sock.Pipe) (int, error) {
 }
 
 // EndSplice makes RecvData usable again.
-func (h *Conn) EndSplice() bool { return h.c.EndSplice() }
+func (h *Conn) EndSplice() bool { return conn.Plain(h.c).EndSplice() }

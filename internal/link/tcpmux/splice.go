@@ -4,6 +4,7 @@ import (
 	"io"
 	"math"
 
+	"weir/internal/link/conn"
 	"weir/internal/link/mux"
 	"weir/internal/rt/sock"
 )
@@ -13,15 +14,20 @@ var _ mux.Splicer = (*Conn)(nil)
 // spliceStep is how much one call moves, in bytes.
 const spliceStep = 256 << 10
 
-// SpliceLeft is without end: only the peer knows.
-func (t *Conn) SpliceLeft() int64 { return math.MaxInt64 }
+// SpliceLeft is without end where bytes travel as they are: only the peer knows.
+func (t *Conn) SpliceLeft() int64 {
+	if conn.Plain(t.c) == nil {
+		return 0
+	}
+	return math.MaxInt64
+}
 
-// SpliceReady is always true.
-func (t *Conn) SpliceReady() bool { return true }
+// SpliceReady is true where bytes travel as they are.
+func (t *Conn) SpliceReady() bool { return conn.Plain(t.c) != nil }
 
 // SpliceIn moves input into p.
 func (t *Conn) SpliceIn(p *sock.Pipe) (int, error) {
-	n, err := t.c.SpliceIn(p, spliceStep)
+	n, err := conn.Plain(t.c).SpliceIn(p, spliceStep)
 	if err == io.EOF {
 		t.eof = true
 	}
@@ -29,7 +35,7 @@ func (t *Conn) SpliceIn(p *sock.Pipe) (int, error) {
 }
 
 // SpliceOut moves what p has to the peer.
-func (t *Conn) SpliceOut(p *sock.Pipe) (int, error) { return t.c.SpliceOut(p) }
+func (t *Conn) SpliceOut(p *sock.Pipe) (int, error) { return conn.Plain(t.c).SpliceOut(p) }
 
 // EndSplice makes RecvData usable again.
-func (t *Conn) EndSplice() bool { return t.c.EndSplice() }
+func (t *Conn) EndSplice() bool { return conn.Plain(t.c).EndSplice() }

@@ -9,9 +9,9 @@ import (
 	"net/netip"
 
 	"weir/internal/base/buf"
+	"weir/internal/link/conn"
 	"weir/internal/link/mux"
 	"weir/internal/rt/loop"
-	"weir/internal/rt/sock"
 	"weir/internal/wire/msg"
 )
 
@@ -20,7 +20,7 @@ var ErrNoHead = errors.New("a byte stream has no message heads")
 
 // Conn is one connection. Its zero value is made ready by Init.
 type Conn struct {
-	c    *sock.Conn
+	c    conn.Conn
 	idle func()
 	eof  bool // the peer has half-closed
 	fin  bool // our side has
@@ -30,10 +30,7 @@ type Conn struct {
 var _ mux.End = (*Conn)(nil)
 
 // Init takes over the connection c.
-func (t *Conn) Init(c *sock.Conn) { *t = Conn{c: c} }
-
-// Sock is the socket below; for an upgrade of the connection to another protocol.
-func (t *Conn) Sock() *sock.Conn { return t.c }
+func (t *Conn) Init(c conn.Conn) { *t = Conn{c: c} }
 
 // SetOwner names the fiber to wake.
 func (t *Conn) SetOwner(f *loop.Fiber) { t.c.SetOwner(f) }
@@ -46,8 +43,8 @@ func (t *Conn) SetIdle(fn func()) {
 	t.c.SetIdle(wakeIdle)
 }
 
-func wakeIdle(c *sock.Conn) {
-	if t := c.User().(*Conn); t.idle != nil {
+func wakeIdle(user any) {
+	if t := user.(*Conn); t.idle != nil {
 		t.idle()
 	}
 }

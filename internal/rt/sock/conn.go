@@ -17,7 +17,7 @@ type Conn struct {
 	e      *env
 	owner  *loop.Fiber
 	sender *loop.Fiber // woken for the sending direction, nil = the owner
-	idle   func(*Conn)
+	idle   func(user any)
 	user   any
 	rx     buf.Queue
 	tx     buf.Queue
@@ -82,13 +82,16 @@ func newConn(e *env, fd int) *Conn {
 	return c
 }
 
+// Sock is the connection itself, which is its own transport.
+func (c *Conn) Sock() *Conn { return c }
+
 // Loop is the loop that the connection belongs to.
 func (c *Conn) Loop() *loop.Loop { return c.e.l }
 
 // Fd is the descriptor, -1 once it is closed. It stays the connection's: nobody else may receive from it or close it.
 func (c *Conn) Fd() int { return int(c.file.Fd) }
 
-// SetUser attaches a value for the functions given to SetIdle.
+// SetUser attaches the value that functions given to SetIdle are called with.
 func (c *Conn) SetUser(u any) { c.user = u }
 
 // User is the value given to SetUser.
@@ -109,9 +112,9 @@ func (c *Conn) Owner() *loop.Fiber { return c.owner }
 // for what concerns sending, and like the owner when the connection fails. nil = the owner does both.
 func (c *Conn) SetSender(f *loop.Fiber) { c.sender = f }
 
-// SetIdle leaves the connection without an owner: fn is called once, on the loop and outside of fibers, when there is
-// input, the end of the stream or an error. It usually starts a fiber.
-func (c *Conn) SetIdle(fn func(c *Conn)) {
+// SetIdle leaves the connection without an owner: fn is called once with the value given to SetUser, on the loop and
+// outside of fibers, when there is input, the end of the stream or an error. It usually starts a fiber.
+func (c *Conn) SetIdle(fn func(user any)) {
 	c.owner, c.sender = nil, nil
 	c.idle = fn
 	c.Watch()
@@ -140,9 +143,9 @@ func (c *Conn) notify() {
 	}
 }
 
-func (c *Conn) callIdle(fn func(*Conn)) {
+func (c *Conn) callIdle(fn func(user any)) {
 	defer c.e.l.Guard()
-	fn(c)
+	fn(c.user)
 }
 
 // Recv returns input, without waiting: (b, nil) with at least one byte, which the caller owns; (nil, nil) when there is

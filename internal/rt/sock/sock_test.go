@@ -391,9 +391,9 @@ func TestIdleConnections(t *testing.T) {
 		s, at := w.listen(func(c *Conn) {
 			conns = append(conns, c)
 			c.SetUser(&calls)
-			var onInput func(c *Conn)
-			onInput = func(c *Conn) {
-				*c.User().(*int)++
+			var onInput func(user any)
+			onInput = func(user any) {
+				*user.(*int)++
 				w.fiber("request", func(f *loop.Fiber) {
 					c.SetOwner(f)
 					for {
@@ -456,7 +456,7 @@ func TestWatchWakesForWhatIsThere(t *testing.T) {
 				}
 			}
 			called := false
-			c.SetIdle(func(*Conn) {
+			c.SetIdle(func(any) {
 				called = true
 				f.Wake()
 			})
