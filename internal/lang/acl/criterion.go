@@ -126,11 +126,27 @@ func parseCriterion(w *words, sc *sample.Scope) *term {
 	if !f.parse() {
 		return nil
 	}
+	if e.Fetch.Name == "req.ssl_ver" && method != "" && !f.given {
+		for i := f.i; i < len(w.list); i++ {
+			w.list[i] = version(w.list[i])
+		}
+	}
 	m := f.matcher(&inner, e)
 	if m == nil {
 		return nil
 	}
 	return &term{e, m}
+}
+
+// version writes the bounds of a range of versions with their dot: 3:3.1 is 3.0:3.1.
+func version(v string) string {
+	parts := strings.Split(v, ":")
+	for i, p := range parts {
+		if strings.Trim(p, "0123456789") == "" && p != "" {
+			parts[i] = p + ".0"
+		}
+	}
+	return strings.Join(parts, ":")
 }
 
 func reportExpr(w *words, name string, err error) {

@@ -221,8 +221,8 @@ func withOperator(op, v string) string {
 	return op + " " + v
 }
 
-// parseRange reads an integer, a range LO:HI with either bound left out, or an operator and an integer. A dot joins two
-// 16-bit numbers, as in versions.
+// parseRange reads an integer, a range LO:HI, which may be written LO-HI, with either bound left out, or an operator and an
+// integer. A dot joins two 16-bit numbers, as in versions.
 func parseRange(text string) (lo, hi int64, err error) {
 	const least, most = -1 << 63, 1<<63 - 1
 	op, num, hasOp := strings.Cut(text, " ")
@@ -251,6 +251,9 @@ func parseRange(text string) (lo, hi int64, err error) {
 		}
 	}
 	low, high, isRange := strings.Cut(text, ":")
+	if i := strings.IndexByte(text, '-'); i > 0 && !isRange {
+		low, high, isRange = text[:i], text[i+1:], true
+	}
 	lo, hi = least, most
 	if low != "" || !isRange {
 		if lo, err = parseNumber(low); err != nil {

@@ -50,6 +50,7 @@ func TestMethods(t *testing.T) {
 		{"dom", "", "www1 dc-eu.example 80 :blah:", model.TypeStr, "http://www1.dc-eu.example.com:80/blah a.blah", "eu dc www _"},
 		{"len", "", "3 5:7 10:", model.TypeStr, "abc abcde abcdefg abcdefghij abcdefghijk", "ab abcd abcdefgh _"},
 		{"int", "", "5 10:20 :-3 100:", model.TypeSint, "5 10 20 -3 -100 100 5000", "4 6 9 21 0 -2 99"},
+		{"int", "", "5-10 20- -3", model.TypeSint, "5 10 20 99 -3", "4 11 19 -4 3"},
 		{"int", "", "ge 5", model.TypeSint, "5 6", "4 -1"}, {"int", "", "gt 5", model.TypeSint, "6", "5"},
 		{"int", "", "lt 5", model.TypeSint, "4 -9", "5"}, {"int", "", "le 5 7", model.TypeSint, "5 6 7 -9", "8"},
 		{"int", "", "eq 5 lt 2", model.TypeSint, "5 1 0", "2 6"}, {"int", "", "3:3.1", model.TypeSint, "3 196608 196609", "196610 2"},
