@@ -20,13 +20,13 @@ import (
 // build: a new package needs a place first.
 const order = `
 data:   docs/compat
-base:   ascii < budget < assert < units < addr < diag < registry < counter < buf
+base:   ascii < budget < xxh < assert < units < addr < diag < registry < counter < buf
 rt:     clock < sys < poll < loop < sock < offload
-wire:   msg < { h1 syslog proxyproto clienthello } < h1/corpus
+wire:   msg < { h1 syslog proxyproto clienthello httpcache } < h1/corpus
 link:   conn < mux < { tcpmux h1mux }
 model:  .
 lang:   config < { sample regex } < vars < pattern < logfmt < acl < rule < eval
-engine: stats < queue < server < balance < backend < frontend < statcol < stream < session < listen
+engine: stats < cookie < queue < server < balance < backend < frontend < statcol < stream < session < listen
 feat:   { * }
 kw:     guid < errors < { * } < .
 all:    .

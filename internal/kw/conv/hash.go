@@ -4,6 +4,7 @@ import (
 	"hash/crc32"
 	"math/bits"
 
+	"weir/internal/base/xxh"
 	"weir/internal/lang/sample"
 	"weir/internal/model"
 )
@@ -35,9 +36,9 @@ func init() {
 				return true
 			}})
 	}
-	seeded("xxh32", "the hash XXH32 with a seed, 0 by default", func(b []byte, seed int64) int64 { return int64(xxh32(b, uint32(seed))) })
-	seeded("xxh64", "the hash XXH64 with a seed, 0 by default, as a signed number", func(b []byte, seed int64) int64 { return int64(xxh64(b, uint64(seed))) })
-	seeded("xxh3", "the 64-bit hash XXH3 with a seed, 0 by default, as a signed number", func(b []byte, seed int64) int64 { return int64(xxh3(b, uint64(seed))) })
+	seeded("xxh32", "the hash XXH32 with a seed, 0 by default", func(b []byte, seed int64) int64 { return int64(xxh.Sum32(b, uint32(seed))) })
+	seeded("xxh64", "the hash XXH64 with a seed, 0 by default, as a signed number", func(b []byte, seed int64) int64 { return int64(xxh.Sum64(b, uint64(seed))) })
+	seeded("xxh3", "the 64-bit hash XXH3 with a seed, 0 by default, as a signed number", func(b []byte, seed int64) int64 { return int64(xxh.Sum3(b, uint64(seed))) })
 }
 
 func djb2(b []byte) uint32 {

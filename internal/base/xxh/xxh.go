@@ -1,12 +1,11 @@
-package conv
+// Package xxh is the family of hashes xxHash as its specification describes it (Yann Collet, "xxHash fast digest
+// algorithm"): XXH32, XXH64 and the 64-bit variant of XXH3.
+package xxh
 
 import (
 	"encoding/binary"
 	"math/bits"
 )
-
-// XXH32 and XXH64 as their specification describes them (Yann Collet, XXHash
-// fast digest algorithm).
 
 const (
 	p32a = 0x9e3779b1
@@ -27,7 +26,8 @@ func le64(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
 
 func round32(acc, lane uint32) uint32 { return bits.RotateLeft32(acc+lane*p32b, 13) * p32a }
 
-func xxh32(b []byte, seed uint32) uint32 {
+// Sum32 is XXH32.
+func Sum32(b []byte, seed uint32) uint32 {
 	n := uint32(len(b))
 	var h uint32
 	if len(b) >= 16 {
@@ -56,7 +56,8 @@ func xxh32(b []byte, seed uint32) uint32 {
 
 func round64(acc, lane uint64) uint64 { return bits.RotateLeft64(acc+lane*p64b, 31) * p64a }
 
-func xxh64(b []byte, seed uint64) uint64 {
+// Sum64 is XXH64.
+func Sum64(b []byte, seed uint64) uint64 {
 	n := uint64(len(b))
 	var h uint64
 	if len(b) >= 32 {

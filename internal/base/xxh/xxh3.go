@@ -1,4 +1,4 @@
-package conv
+package xxh
 
 import (
 	"encoding/binary"
@@ -41,10 +41,11 @@ func finish3(h uint64) uint64 {
 	return h ^ h>>32
 }
 
-func xxh3(b []byte, seed uint64) uint64 {
+// Sum3 is the 64-bit variant of XXH3.
+func Sum3(b []byte, seed uint64) uint64 {
 	switch n := len(b); {
 	case n <= 16:
-		return xxh3Short(b, seed)
+		return short(b, seed)
 	case n <= 128:
 		acc := uint64(n) * p64a
 		for i := (n - 1) / 32; i >= 0; i-- {
@@ -62,7 +63,7 @@ func xxh3(b []byte, seed uint64) uint64 {
 		}
 		return finish3(acc + mix16(b[n-16:], 136-17, seed))
 	}
-	return xxh3Long(b, seed)
+	return long(b, seed)
 }
 
 // mix16 takes in 16 bytes with the secret from an offset on.
@@ -70,7 +71,7 @@ func mix16(b []byte, at int, seed uint64) uint64 {
 	return fold(le64(b)^(secret64(at)+seed), le64(b[8:])^(secret64(at+8)-seed))
 }
 
-func xxh3Short(b []byte, seed uint64) uint64 {
+func short(b []byte, seed uint64) uint64 {
 	n := len(b)
 	switch {
 	case n > 8:
@@ -92,7 +93,7 @@ func xxh3Short(b []byte, seed uint64) uint64 {
 	return finish64(seed ^ secret64(56) ^ secret64(64))
 }
 
-func xxh3Long(b []byte, seed uint64) uint64 {
+func long(b []byte, seed uint64) uint64 {
 	secret := xxSecret
 	if seed != 0 {
 		for i := 0; i < secretSize; i += 16 {
