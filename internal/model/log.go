@@ -229,6 +229,8 @@ func (r *LogRecord) At() LogStep {
 // LogEmitter writes log lines of one loop.
 type LogEmitter interface {
 	Emit(r *LogRecord)
+	// Message writes a text that is no stream's line, at a level of syslog (0 to 7).
+	Message(level int, text string)
 }
 
 // PageTable gives the answer that stands for a status: one of the proxy's own or the built-in one; nil for a status without.

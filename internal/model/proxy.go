@@ -266,12 +266,11 @@ type Proxy struct {
 	DefaultBackend    string
 	DefaultBackendPos Position
 	Switch            []*SwitchRule
+	ForceSwitch       []*Condition // force-be-switch
 	UseServer         []*ServerRule
-	// ForcePersist and IgnorePersist are conditions on persistence, for the features that offer it.
-	ForcePersist, IgnorePersist []*Condition
-	Captures                    Captures
-	UniqueID                    Format // unique-id-format; nil: none
-	UniqueIDHeader              string // unique-id-header
+	Captures          Captures
+	UniqueID          Format // unique-id-format; nil: none
+	UniqueIDHeader    string // unique-id-header
 
 	// Backend side.
 	Servers           []*Server
@@ -285,6 +284,10 @@ type Proxy struct {
 	Source            *Source
 	MaxKeepAliveQueue int    // -1: no limit
 	SendNameHeader    string // http-send-name-header
+	Persist           *Persistence
+	PersistRules      []PersistRule // force-persist and ignore-persist
+	DynamicCookieKey  string        // dynamic-cookie-key
+	Unpublished       bool          // be-unpublished
 
 	Errors map[int]*ErrorPage // by status
 	// ErrorSections are "errorfiles NAME [codes]" lines, resolved by the check stage.

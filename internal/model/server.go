@@ -74,7 +74,7 @@ type Server struct {
 	Proto          string
 	InitAddr       string
 	Redir          string
-	Cookie         string     // accepted for logs and later persistence; see kw
+	Cookie         string     // value of the persistence cookie, "" for none
 	TLS            *TLSServer // nil: clear text
 	Slots          Slots
 	Proxy          *Proxy      // the section it stands in

@@ -4,6 +4,7 @@ package backend
 
 import (
 	"net/netip"
+	"sync/atomic"
 
 	"weir/internal/engine/balance"
 	"weir/internal/engine/queue"
@@ -28,6 +29,9 @@ type Backend struct {
 	ForwardFor, OriginalTo Forward
 	Rules                  *rule.Sets // never nil
 
+	Unpublished atomic.Bool // no rule chooses it (be-unpublished)
+
+	cookies        dynamicCookies
 	active, backup balance.Algorithm
 	backups        []*server.Server
 }
@@ -43,6 +47,11 @@ func New(conf *model.Proxy, servers []*server.Server, n int) *Backend {
 		} else {
 			active = append(active, s)
 		}
+	}
+	b.Unpublished.Store(conf.Unpublished)
+	b.cookies.dynamic, b.cookies.key = conf.Persist != nil && conf.Persist.Dynamic, conf.DynamicCookieKey
+	for _, s := range servers {
+		b.RenewCookie(s)
 	}
 	b.active = balance.New(conf.Balance.Algorithm, active)
 	b.backup = balance.New(conf.Balance.Algorithm, b.backups)
@@ -68,6 +77,9 @@ func (b *Backend) Pick(avoid *server.Server) (s *server.Server, full bool) {
 	}
 	return nil, false
 }
+
+// Eligible reports whether rules may choose b: it is neither disabled nor unpublished.
+func (b *Backend) Eligible() bool { return !b.Conf.Disabled && !b.Unpublished.Load() }
 
 // Owns reports whether s is a server of b.
 func (b *Backend) Owns(s *server.Server) bool {
@@ -97,6 +109,15 @@ func (b *Backend) Enqueue(p *queue.Pending[server.Server]) int64 {
 		if s.Usable() && s.HasRoom() {
 			b.freed(s)
 		}
+	}
+	return before
+}
+
+// EnqueueFor lets p wait for s; it returns how many wait before it.
+func (b *Backend) EnqueueFor(s *server.Server, p *queue.Pending[server.Server]) int64 {
+	before := s.Queue.Push(p)
+	if s.HasRoom() { // see Enqueue
+		b.freed(s)
 	}
 	return before
 }

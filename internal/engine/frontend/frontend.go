@@ -23,11 +23,12 @@ type Frontend struct {
 	Logs  []model.LogEmitter // by loop; nil entries: nothing is logged
 	H1    *h1mux.Options     // for connections of clients
 
-	MaxConn    int            // from the configuration or the process
-	LogURI     int            // tune.http.logurl
-	LogNeeds   model.LogNeeds // what the log's formats ask for
-	LogCount   atomic.Uint32  // lines written
-	Default    *backend.Backend
+	MaxConn    int              // from the configuration or the process
+	LogURI     int              // tune.http.logurl
+	LogNeeds   model.LogNeeds   // what the log's formats ask for
+	LogCount   atomic.Uint32    // lines written
+	Default    *backend.Backend // default_backend; nil: none
+	Own        *backend.Backend // of a listen section; nil for a frontend
 	Switch     []SwitchRule
 	Rules      *rule.Sets // never nil
 	ForwardFor backend.Forward
@@ -44,26 +45,41 @@ type SwitchRule struct {
 	Name model.Format // names the backend at run time; nil: To
 }
 
-// Choose returns the backend for a transaction: the first use_backend rule that matches, the default one, or nil.
+// Choose returns the backend for a transaction: that of the first use_backend rule whose condition holds, the default one,
+// the frontend's own, or nil. Backends that are disabled or unpublished are passed over unless a force-be-switch rule holds.
 func (f *Frontend) Choose(t *model.Txn) *backend.Backend {
 	for i := range f.Switch {
 		r := &f.Switch[i]
 		if !Holds(r.Cond, t) {
 			continue
 		}
-		if r.Name == nil {
-			return r.To
+		to := r.To
+		if r.Name != nil {
+			mark := t.Scratch.Mark()
+			to = f.Backends(string(r.Name.Append(t.Scratch.Grab(), t)))
+			t.Scratch.Release(mark)
+			if to == nil { // an unknown name leads to the default backend
+				break
+			}
 		}
-		mark := t.Scratch.Mark()
-		name := r.Name.Append(t.Scratch.Grab(), t)
-		b := f.Backends(string(name))
-		t.Scratch.Release(mark)
-		if b != nil { // an unknown name leads to the default backend
-			return b
+		if to.Eligible() || f.forced(t) {
+			return to
 		}
-		break
 	}
-	return f.Default
+	if f.Default != nil && (f.Default.Eligible() || f.forced(t)) {
+		return f.Default
+	}
+	return f.Own
+}
+
+// forced reports whether a force-be-switch rule holds.
+func (f *Frontend) forced(t *model.Txn) bool {
+	for _, c := range f.Conf.ForceSwitch {
+		if c.Match(t) == model.Pass {
+			return true
+		}
+	}
+	return false
 }
 
 // MayUse reports whether some rule leads to b.
@@ -73,7 +89,7 @@ func (f *Frontend) MayUse(b *backend.Backend) bool {
 			return true
 		}
 	}
-	return f.Default == b
+	return f.Default == b || f.Default == nil && f.Own == b
 }
 
 // Holds evaluates a condition; no condition holds.

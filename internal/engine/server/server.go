@@ -43,6 +43,7 @@ type Server struct {
 	// Freed is called after a slot was given back, to serve the backend's queue; set by the backend.
 	Freed func(*Server)
 
+	cookie   atomic.Pointer[string]
 	disabled atomic.Bool
 	weight   atomic.Int32
 	loops    []idleList // by loop
@@ -63,6 +64,7 @@ func New(conf *model.Server, n int) *Server {
 	s := &Server{Conf: conf, Name: conf.Name, Stats: make([]stats.Proxy, n), loops: make([]idleList, n)}
 	s.weight.Store(int32(conf.Weight))
 	s.disabled.Store(conf.Disabled)
+	s.cookie.Store(&conf.Cookie)
 	for i := range s.loops {
 		s.loops[i].srv = s
 	}
@@ -80,6 +82,12 @@ func (s *Server) SetDisabled(v bool) { s.disabled.Store(v) }
 
 // Weight is the current weight, 0 to 256.
 func (s *Server) Weight() int { return int(s.weight.Load()) }
+
+// Cookie is the value that a persistence cookie has for s, "" for none.
+func (s *Server) Cookie() string { return *s.cookie.Load() }
+
+// SetCookie changes it.
+func (s *Server) SetCookie(value string) { s.cookie.Store(&value) }
 
 // Limit is how many requests s may serve at once: maxconn, or with minconn a value between both that follows the load of
 // the backend up to fullconn; 0: no limit.

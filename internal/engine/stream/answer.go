@@ -79,8 +79,8 @@ func (s *Stream) redirected() bool {
 	if len(u.Query) > 0 {
 		to = append(append(to, '?'), u.Query...)
 	}
-	page := model.ErrorPage{Code: 302, LengthAt: 0, Fields: [][2]string{{"cache-control", "no-cache"}, {"location", string(to)}}}
-	s.ended('L', 'R')
+	page := model.ErrorPage{Code: 302, LengthAt: 1, Fields: [][2]string{{"cache-control", "no-cache"}, {"location", string(to)}}}
+	s.ended('L', 'C')
 	s.send(302, &page)
 	return true
 }

@@ -131,7 +131,8 @@ func (s *Stream) Record() *model.LogRecord {
 	r.Timers.Total = s.since(c.Since)
 	r.Status = s.status
 	r.BytesToClient, r.BytesToServer = s.down.bytes+s.headOut, s.up.bytes+s.headIn
-	r.Termination = [4]byte{s.term[0], s.term[1], '-', '-'}
+	req, res := s.per.letters()
+	r.Termination = [4]byte{s.term[0], s.term[1], req, res}
 	r.Retries, r.Redispatched = s.attempts, s.redispatch
 	r.SrvQueue, r.BeQueue = s.srvQueue, s.beQueue
 	r.BadRequest = !s.reqIn && s.term[0] != '-' // one that is still awaited is not bad

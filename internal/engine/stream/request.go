@@ -229,6 +229,11 @@ func (s *Stream) chooseBackend() bool {
 	if s.reqIn {
 		st.Requests.Add(1)
 	}
+	if s.be.Conf.Disabled { // chosen by force-be-switch
+		s.ended('S', 'C')
+		s.answer(503)
+		return false
+	}
 	if s.be.Conf.Close == model.Close {
 		s.front.SetClose()
 	}

@@ -8,6 +8,7 @@ import (
 	"weir/internal/link/mux"
 	"weir/internal/model"
 	"weir/internal/wire/h1"
+	"weir/internal/wire/httpcache"
 	"weir/internal/wire/msg"
 )
 
@@ -224,7 +225,7 @@ func (s *Stream) retry() bool {
 	s.retries--
 	s.beStats().Retries.Add(1)
 	if s.mayRedispatch() {
-		s.redispatch = true
+		s.noteRedispatch()
 		s.freeSlot()
 	}
 	return true
@@ -281,6 +282,12 @@ func (s *Stream) forwardResponse() {
 		s.res.Framing = msg.NoBody
 		s.releaseHeld(model.DirRes)
 	}
+	shared := s.be.Conf.Has(model.OptCheckCache) && httpcache.SharesCookie(s.req.Method, &s.res)
+	s.setCookie()
+	if shared {
+		s.blockShared()
+		return
+	}
 	if !s.afterResponse() {
 		return
 	}
@@ -312,6 +319,18 @@ func (s *Stream) forwardResponse() {
 		s.down.msg = nil
 	}
 	s.relay()
+}
+
+// blockShared refuses a response that caches may keep together with a cookie (manual 4.2, "option checkcache").
+func (s *Stream) blockShared() {
+	if out := s.fe.Logs[s.l.ID()]; out != nil {
+		out.Message(1, "Blocking cacheable cookie in response from instance "+s.be.Name+", server "+s.srv.Name+".")
+	}
+	s.feStats().DeniedResponses.Add(1)
+	s.beStats().DeniedResponses.Add(1)
+	s.ended('P', 'H')
+	s.dropServer()
+	s.answer(502)
 }
 
 // noteAuth keeps connection-bound authentication to its own client (NTLM, Negotiate).

@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"time"
 
+	"weir/internal/engine/queue"
 	"weir/internal/engine/server"
 	"weir/internal/model"
 	"weir/internal/rt/sock"
@@ -21,33 +22,19 @@ func (s *Stream) assignServer() bool {
 	}
 	began := s.l.Now()
 	avoid := s.srv
-	for {
-		srv, full := s.byRule(avoid), false
+	var named *server.Server
+	if avoid == nil {
+		named = s.pinned()
 		if s.undecided() {
 			return false
 		}
-		if srv == nil {
-			srv = s.lastServer(avoid)
-		}
-		if srv == nil {
-			srv, full = s.be.Pick(avoid)
-		}
-		if srv == nil && !full {
-			s.ended('S', 'C')
-			s.beStats().FailedConnects.Add(1)
-			s.answer(503)
-			return false
-		}
-		if srv != nil && srv.Serve() {
-			s.srv = srv
-			break
-		}
-		if srv == nil {
-			if !s.waitForServer() {
-				return false
-			}
-			break
-		}
+	}
+	if named != nil && !mayAwait(named) && s.be.Conf.Redispatch != 0 {
+		s.noteRedispatch()
+		named = nil
+	}
+	if named != nil && !s.takeNamed(named) || named == nil && !s.takeAny(avoid) {
+		return false
 	}
 	s.served = true
 	st := &s.srv.Stats[s.l.ID()]
@@ -57,30 +44,79 @@ func (s *Stream) assignServer() bool {
 	return true
 }
 
-// byRule is the server that a use-server rule names, nil when none does or it cannot be used.
-func (s *Stream) byRule(avoid *server.Server) *server.Server {
+// mayAwait reports whether srv has room, in itself or in its queue (manual 5.2, "maxqueue").
+func mayAwait(srv *server.Server) bool {
+	limit := srv.Conf.MaxQueue
+	return limit == 0 || srv.HasRoom() || srv.Queue.Len() < int64(limit)
+}
+
+// takeNamed takes a slot of the server that a rule or a cookie names, waiting until there is one. False: the stream has
+// its answer.
+func (s *Stream) takeNamed(srv *server.Server) bool {
+	s.srv = srv
+	if srv.Serve() {
+		return true
+	}
+	if !mayAwait(srv) {
+		s.ended('S', 'Q')
+		s.beStats().FailedConnects.Add(1)
+		s.answer(503)
+		return false
+	}
+	s.pending.Reset()
+	s.srvQueue = s.be.EnqueueFor(srv, &s.pending) + 1 // its own place counts
+	return s.await(&srv.Queue)
+}
+
+// takeAny takes a slot of the server that balancing chooses. False: the stream has its answer.
+func (s *Stream) takeAny(avoid *server.Server) bool {
+	for {
+		srv, full := s.lastServer(avoid), false
+		if srv == nil {
+			srv, full = s.be.Pick(avoid)
+		}
+		switch {
+		case srv == nil && full:
+			return s.waitForServer()
+		case srv == nil:
+			s.ended('S', 'C')
+			s.beStats().FailedConnects.Add(1)
+			s.answer(503)
+			return false
+		case srv.Serve():
+			s.srv = srv
+			return true
+		}
+	}
+}
+
+// byRule is the server that a use-server rule names, nil when none does. Rules whose server is down do not count; with
+// force they do.
+func (s *Stream) byRule(force bool) *server.Server {
 	for _, r := range s.be.Conf.UseServer {
-		s.tx.Final = true
+		s.tx.Dir, s.tx.Final = model.DirReq, true
 		if r.Cond.Match(&s.tx) != model.Pass {
 			continue
 		}
-		conf := r.Server
-		if r.Name != nil {
-			mark := s.tx.Scratch.Mark()
-			name := r.Name.Append(s.tx.Scratch.Grab(), &s.tx)
-			for _, srv := range s.be.Servers {
-				if srv.Name == string(name) {
-					conf = srv.Conf
-				}
-			}
-			s.tx.Scratch.Release(mark)
+		if srv := s.serverOf(r); srv != nil && (srv.Enabled() || force) {
+			return srv
 		}
-		for _, srv := range s.be.Servers {
-			if srv.Conf == conf && srv != avoid && srv.Usable() && srv.HasRoom() {
-				return srv
-			}
+	}
+	return nil
+}
+
+// serverOf is the server that a rule names, nil when there is none of the name.
+func (s *Stream) serverOf(r *model.ServerRule) *server.Server {
+	mark := s.tx.Scratch.Mark()
+	defer s.tx.Scratch.Release(mark)
+	var name []byte
+	if r.Name != nil {
+		name = r.Name.Append(s.tx.Scratch.Grab(), &s.tx)
+	}
+	for _, srv := range s.be.Servers {
+		if r.Name == nil && srv.Conf == r.Server || r.Name != nil && srv.Name == string(name) {
+			return srv
 		}
-		return nil // the first rule that matches decides
 	}
 	return nil
 }
@@ -97,21 +133,26 @@ func (s *Stream) lastServer(avoid *server.Server) *server.Server {
 	return srv
 }
 
-// waitForServer queues until a server has room.
+// waitForServer queues until any server has room.
 func (s *Stream) waitForServer() bool {
+	s.pending.Reset()
+	s.beQueue = s.be.Enqueue(&s.pending) + 1 // its own place counts
+	return s.await(&s.be.Queue)
+}
+
+// await parks until the pending place in q has got a server. False: the stream has its answer.
+func (s *Stream) await(q *queue.Queue[server.Server]) bool {
 	p := &s.pending
-	p.Reset()
 	limit := s.Timeout(model.TimeoutQueue)
 	deadline := after(s.l.Now(), limit)
 	s.f.SetLabel("queue")
-	s.beQueue = s.be.Enqueue(p) + 1 // its own place counts
 	s.front.Watch()
 	for p.Server() == nil {
 		gone := s.clientGone()
 		if !gone && (s.f.Park(deadline) || s.l.Now() < deadline) {
 			continue
 		}
-		if !s.be.Queue.Remove(p) {
+		if !q.Remove(p) {
 			break // assigned at the last moment
 		}
 		if gone {
@@ -290,8 +331,7 @@ func (s *Stream) connectAgain(fault byte) bool {
 	st.Retries.Add(1)
 	s.srv.Stats[s.l.ID()].Retries.Add(1)
 	if s.mayRedispatch() {
-		s.redispatch = true
-		st.Redispatches.Add(1)
+		s.noteRedispatch()
 		s.freeSlot()
 		return s.assignServer()
 	}
@@ -299,6 +339,13 @@ func (s *Stream) connectAgain(fault byte) bool {
 		return true // the time has passed already
 	}
 	return s.pause()
+}
+
+// noteRedispatch counts that another server than the first choice has to serve.
+func (s *Stream) noteRedispatch() {
+	s.redispatch = true
+	s.beStats().Redispatches.Add(1)
+	s.unpin()
 }
 
 // mayRedispatch reports whether this retry goes to another server (manual 4.2, "option redispatch").

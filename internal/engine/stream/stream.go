@@ -145,6 +145,7 @@ type Stream struct {
 	asap                  bool          // the log line is written before the end
 	switched              bool          // switch-mode http was asked for
 	noReplay              bool          // disable-l7-retry
+	per                   persist
 	serial                uint32
 	waiting               *rule.Rule // the rule that waited when the time was over
 	frontState, backState connState
@@ -253,6 +254,7 @@ func (s *Stream) begin(f *loop.Fiber, c *Client, end mux.End) {
 	s.bodyIn, s.bodyErr = [2]bool{}, [2]error{}
 	s.holdMax = [2]int{s.fe.H1.Parse.MaxHead, s.fe.H1.Parse.MaxHead}
 	s.switched, s.noReplay, s.waiting = false, false, nil
+	s.per = persist{}
 	s.serial = s.sh.serial
 	s.sh.serial += uint32(len(s.fe.Stats)) // loops count side by side
 	s.txn.Up = &c.Vars
@@ -279,6 +281,7 @@ func (s *Stream) finish() (again bool) {
 	}
 	s.releaseServer()
 	s.dropReplay()
+	s.noteCookie()
 	again = s.front.Reusable() && !s.fe.Draining.Load() && s.term[0] != 'C'
 	if s.be != nil {
 		s.be.Cur.Dec()

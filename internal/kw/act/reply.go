@@ -53,20 +53,13 @@ func parseAnswer(p *rule.Parser, words []string, status int, give func(rule.Cont
 	if r.Status != 0 {
 		status = r.Status
 	}
-	if p.Name != "return" && r.Payload == "" {
+	if p.Name != "return" && r.Bare {
 		r.Payload = "default-errorfiles" // what the manual says is implied
 	}
 	switch r.Payload {
 	case "default-errorfiles", "errorfile", "errorfiles":
 		if !errors.HasPage(status) {
-			if p.Name == "return" || r.Payload != "default-errorfiles" {
-				return p.Errorf(at, "there is no page for status %d; %s have one.", status, errors.Statuses())
-			}
-			p.L.Warnf(at, "there is no page for status %d, so that the usual one of '%s' is sent; %s have one.", status, p.Name, errors.Statuses())
-			status = 403
-			if p.Name == "tarpit" {
-				status = 500
-			}
+			return p.Errorf(at, "there is no page for status %d; %s have one.", status, errors.Statuses())
 		}
 	}
 	page := r.Page(status)

@@ -16,6 +16,7 @@ import (
 type Reply struct {
 	Status  int    // as given; 0: not given
 	Payload string // the word that chose the payload, "" none
+	Bare    bool   // nothing is given but perhaps a status as "deny_status", of old configurations
 	// Named is the http-errors section of an "errorfiles" payload; its pages are known after the check stage.
 	Named string
 
@@ -38,10 +39,11 @@ type replyField struct {
 // nil. status says how a status may be given: by which words and in which range; errorfile-like payloads ask for one that has
 // a page.
 func ParseReply(p *rule.Parser, words []string, lo, hi int) *Reply {
-	r := &Reply{l: p.L}
+	r := &Reply{l: p.L, Bare: true}
 	ok := true
 	for p.More() {
 		w, i, _ := p.Word("")
+		r.Bare = r.Bare && w == "deny_status"
 		switch w {
 		case "status", "deny_status":
 			ok = r.parseStatus(p, w, words, i, lo, hi) && ok
@@ -159,6 +161,10 @@ func (r *Reply) complete(p *rule.Parser) bool {
 		if !r.hasType && (len(r.body) > 0 || r.format != nil) {
 			p.L.Errorf(r.at, "a payload needs its 'content-type'.")
 			return false
+		}
+	case "":
+		if r.hasType {
+			p.L.Warnf(p.I, "'content-type' has no effect without a payload.")
 		}
 	}
 	return true

@@ -29,6 +29,17 @@ func checkHTTPOnly(p *config.Parser, px *model.Proxy) {
 			}
 		}
 	}
+	if px.Persist != nil {
+		px.Persist = nil
+		if px.IsBackend() {
+			p.Warnf(px.Pos, "'cookie' is ignored in %s '%s': it needs 'mode http'.", px.Kind, px.Name)
+		}
+	}
+	for _, s := range px.Servers {
+		if s.Cookie != "" {
+			p.Warnf(s.Pos, "the cookie of server '%s/%s' is ignored: it needs 'mode http'.", px.Name, s.Name)
+		}
+	}
 	if px.ForwardFor.Enabled {
 		px.ForwardFor = model.ForwardFor{}
 		ignored("forwardfor")

@@ -21,6 +21,7 @@ var flags = []flag{
 	{"allbackups", model.OptAllBackups, backend, false, "uses all backup servers at once, not the first only"},
 	{"accept-unsafe-violations-in-http-request", model.OptAcceptUnsafeRequest, frontend, true, "tolerates some malformed requests"},
 	{"accept-unsafe-violations-in-http-response", model.OptAcceptUnsafeResponse, backend, true, "tolerates some malformed responses"},
+	{"checkcache", model.OptCheckCache, backend, true, "refuses responses that caches may keep together with a cookie"},
 	{"clitcpka", model.OptClitcpka, frontend, false, "TCP keepalives towards clients"},
 	{"srvtcpka", model.OptSrvtcpka, backend, false, "TCP keepalives towards servers"},
 	{"contstats", model.OptContStats, frontend, false, "updates counters while streams run"},

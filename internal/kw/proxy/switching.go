@@ -46,12 +46,29 @@ func init() {
 		config.Keyword{
 			Name: "force-persist", In: config.InBackend, Args: "{ if | unless } <condition>",
 			Help:  "uses the server that persistence names even when it is down",
-			Parse: config.On(func(l *config.Line, p *model.Proxy) { parsePersist(l, p, &p.ForcePersist) }),
+			Parse: config.On(func(l *config.Line, p *model.Proxy) { parsePersist(l, p, false) }),
 		},
 		config.Keyword{
 			Name: "ignore-persist", In: config.InBackend, Args: "{ if | unless } <condition>",
 			Help:  "balances although persistence names a server",
-			Parse: config.On(func(l *config.Line, p *model.Proxy) { parsePersist(l, p, &p.IgnorePersist) }),
+			Parse: config.On(func(l *config.Line, p *model.Proxy) { parsePersist(l, p, true) }),
+		},
+		config.Keyword{
+			Name: "force-be-switch", In: config.InFrontend, Strict: true, Args: "{ if | unless } <condition>",
+			Help: "chooses backends even when they are disabled or unpublished",
+			Parse: config.On(func(l *config.Line, p *model.Proxy) {
+				if c := condition(l, p, sample.FrontUseBackend); c != nil {
+					p.ForceSwitch = append(p.ForceSwitch, c)
+				}
+			}),
+		},
+		config.Keyword{
+			Name: "be-unpublished", In: config.InBackend, Strict: true, Help: "no rule chooses the backend until it is published",
+			Parse: config.On(func(l *config.Line, p *model.Proxy) {
+				if l.NeedArgs(0, 0) {
+					p.Unpublished = true
+				}
+			}),
 		},
 		config.Keyword{
 			Name: "monitor-uri", In: frontend, Args: "<uri>",
@@ -66,14 +83,10 @@ func init() {
 			Name: "monitor fail", In: config.InFrontend, Args: "{ if | unless } <condition>",
 			Help: "condition under which monitor-uri answers 503",
 			Parse: config.On(func(l *config.Line, p *model.Proxy) {
-				if !l.Has(0) {
-					l.Errorf(0, "'monitor fail' needs 'if' or 'unless' and a condition.")
-					return
-				}
-				if len(p.Switch) > 0 {
+				if l.Has(0) && len(p.Switch) > 0 {
 					l.Warnf(config.KeywordArg, "'monitor fail' after 'use_backend' is nevertheless applied before it.")
 				}
-				if c := acl.Parse(l, 0, scope(l, p, 0, sample.FrontHTTPRequest)); c != nil {
+				if c := condition(l, p, sample.FrontHTTPRequest); c != nil {
 					p.MonitorFail = append(p.MonitorFail, c)
 				}
 			}),
@@ -149,13 +162,18 @@ func parseTarget(l *config.Line, p *model.Proxy, what string, valid sample.Place
 	return name, cond, cond != nil
 }
 
-// parsePersist reads force-persist and ignore-persist, which matter once servers are chosen by cookies and tables.
-func parsePersist(l *config.Line, p *model.Proxy, list *[]*model.Condition) {
+// parsePersist reads force-persist and ignore-persist.
+func parsePersist(l *config.Line, p *model.Proxy, ignore bool) {
+	if c := condition(l, p, sample.BackHTTPRequest|sample.FrontHTTPRequest); c != nil {
+		p.PersistRules = append(p.PersistRules, model.PersistRule{Cond: c, Ignore: ignore})
+	}
+}
+
+// condition reads a line that is nothing but "if ..." or "unless ...".
+func condition(l *config.Line, p *model.Proxy, valid sample.Places) *model.Condition {
 	if !l.Has(0) {
 		l.Errorf(0, "'%s' needs 'if' or 'unless' and a condition.", l.Name())
-		return
+		return nil
 	}
-	if c := acl.Parse(l, 0, scope(l, p, 0, sample.BackHTTPRequest|sample.FrontHTTPRequest)); c != nil {
-		*list = append(*list, c)
-	}
+	return acl.Parse(l, 0, scope(l, p, 0, valid))
 }

@@ -194,11 +194,11 @@ func (g *Generation) frontend(p *model.Proxy) (*frontend.Frontend, error) {
 	for _, r := range p.Switch {
 		f.Switch = append(f.Switch, frontend.SwitchRule{Cond: r.Cond, To: g.Backends[r.Backend], Name: r.Name})
 	}
-	switch {
-	case p.DefaultBackend != "":
+	if p.DefaultBackend != "" {
 		f.Default = g.Backends[p.DefaultBackend]
-	case p.IsBackend():
-		f.Default = g.Backends[p.Name]
+	}
+	if p.IsBackend() {
+		f.Own = g.Backends[p.Name]
 	}
 	return f, nil
 }
