@@ -23,7 +23,7 @@ data:   docs/compat
 base:   ascii < budget < xxh < assert < units < addr < diag < registry < counter < buf
 rt:     clock < sys < poll < loop < sock < offload
 wire:   msg < { h1 syslog proxyproto clienthello httpcache } < h1/corpus
-link:   conn < mux < { tcpmux h1mux }
+link:   conn < tlsconn < mux < { tcpmux h1mux }
 model:  .
 lang:   config < { sample regex } < vars < pattern < logfmt < acl < rule < eval
 engine: stats < cookie < queue < server < balance < backend < frontend < statcol < stream < session < listen

@@ -131,6 +131,13 @@ func (c *Conn) Watch() {
 	}
 }
 
+// Tell wakes the owner or calls the idle function at the end of the turn, for a layer above that has something to tell.
+func (c *Conn) Tell() {
+	if c.fl&flClosing == 0 {
+		c.e.setLater(c)
+	}
+}
+
 // notify tells whoever is interested.
 func (c *Conn) notify() {
 	if f := c.owner; f != nil {

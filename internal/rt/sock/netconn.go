@@ -1,6 +1,7 @@
 package sock
 
 import (
+	"errors"
 	"io"
 	"net"
 	"net/netip"
@@ -12,14 +13,43 @@ import (
 )
 
 // NetConn is a connection as net.Conn, for libraries that want one (crypto/tls). Its methods park the fiber it is
-// bound to, so only that fiber may call them; SetFiber binds it to another one.
+// bound to, so only that fiber may call them; SetFiber binds it to another one. Bound to none it never waits: Read
+// returns ErrWouldBlock when there is no input, Write queues whatever the marks say.
 type NetConn struct {
 	c      *Conn
 	f      *loop.Fiber
 	in     *buf.Buf
+	out    *buf.Buf // written, not handed to the connection yet; only while nothing waits
+	tap    *Tap
+	user   any
 	readBy int64
 	sendBy int64
+	ended  bool // Read has returned the end of the stream
 }
+
+// Tap keeps the beginning of what is read and written through a NetConn.
+type Tap struct {
+	In, Out       []byte
+	MaxIn, MaxOut int // bytes to keep
+	// Check is called whenever Read has waited; an error ends the wait. nil: never.
+	Check func() error
+}
+
+func keep(to *[]byte, most int, p []byte) {
+	if n := min(most-len(*to), len(p)); n > 0 {
+		*to = append(*to, p[:n]...)
+	}
+}
+
+// wouldBlock is a temporary net.Error.
+type wouldBlock struct{}
+
+func (wouldBlock) Error() string   { return "sock: no input yet" }
+func (wouldBlock) Timeout() bool   { return false }
+func (wouldBlock) Temporary() bool { return true }
+
+// ErrWouldBlock is what Read of a NetConn without a fiber returns when there is no input: a net.Error that is temporary.
+var ErrWouldBlock error = wouldBlock{}
 
 // NetConn makes the connection a net.Conn for fiber f, which becomes the owner.
 func (c *Conn) NetConn(f *loop.Fiber) net.Conn { return c.StreamFor(f) }
@@ -31,11 +61,35 @@ func (c *Conn) StreamFor(f *loop.Fiber) *NetConn {
 	return n
 }
 
+// Init makes n the net.Conn of c, bound to no fiber.
+func (n *NetConn) Init(c *Conn) { *n = NetConn{c: c} }
+
 // SetFiber binds n to another fiber, which becomes the owner of the connection.
 func (n *NetConn) SetFiber(f *loop.Fiber) {
 	n.f = f
 	n.c.SetOwner(f)
 }
+
+// Release binds n to no fiber any more; the owner of the connection stays.
+func (n *NetConn) Release() { n.f, n.tap, n.readBy, n.sendBy = nil, nil, 0, 0 }
+
+// SetUser attaches a value for those who meet n as a net.Conn.
+func (n *NetConn) SetUser(u any) { n.user = u }
+
+// User is the value given to SetUser.
+func (n *NetConn) User() any { return n.user }
+
+// Ended tells whether Read has returned the end of the stream.
+func (n *NetConn) Ended() bool { return n.ended }
+
+// Fiber is the fiber that n is bound to, nil for none.
+func (n *NetConn) Fiber() *loop.Fiber { return n.f }
+
+// SetTap has the beginning of what passes kept in t.
+func (n *NetConn) SetTap(t *Tap) { n.tap = t }
+
+// Expire sets both deadlines, in the loop's clock; 0 means none.
+func (n *NetConn) Expire(when int64) { n.readBy, n.sendBy = when, when }
 
 // Conn is the connection underneath.
 func (n *NetConn) Conn() *Conn { return n.c }
@@ -45,26 +99,52 @@ func (n *NetConn) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	for n.in == nil {
-		b, err := n.c.Recv(buf.Std)
-		if err != nil {
-			return 0, err
-		}
-		if b != nil {
-			n.in = b
-			break
-		}
-		if !n.f.Park(n.readBy) {
-			return 0, os.ErrDeadlineExceeded
-		}
+	if _, err := n.Peek(); err != nil {
+		return 0, err
 	}
 	k := copy(p, n.in.Bytes())
+	if n.tap != nil {
+		keep(&n.tap.In, n.tap.MaxIn, p[:k])
+	}
 	n.in.R += k
 	if n.in.Len() == 0 {
 		n.in.Release()
 		n.in = nil
 	}
 	return k, nil
+}
+
+// Peek is Read without taking: the input that is there, at least one byte.
+func (n *NetConn) Peek() ([]byte, error) {
+	for n.in == nil {
+		b, err := n.c.Recv(buf.Std)
+		if err != nil {
+			n.ended = err == io.EOF
+			return nil, err
+		}
+		if b != nil {
+			n.in = b
+			break
+		}
+		if n.f == nil {
+			return nil, ErrWouldBlock
+		}
+		if err := n.wait(); err != nil {
+			return nil, err
+		}
+	}
+	return n.in.Bytes(), nil
+}
+
+// wait parks until something happens.
+func (n *NetConn) wait() error {
+	if !n.f.Park(n.readBy) {
+		return os.ErrDeadlineExceeded
+	}
+	if n.tap != nil && n.tap.Check != nil {
+		return n.tap.Check()
+	}
+	return nil
 }
 
 // Buffered takes the input that was received and not read yet, nil if there is none.
@@ -74,8 +154,15 @@ func (n *NetConn) Buffered() *buf.Buf {
 	return b
 }
 
-// Write queues p, and parks while the queue is above its high mark.
+// Write queues p, and parks while the queue is above its high mark. Without a fiber it gathers: what small writes add
+// up to is handed over by Push.
 func (n *NetConn) Write(p []byte) (int, error) {
+	if n.tap != nil {
+		keep(&n.tap.Out, n.tap.MaxOut, p)
+	}
+	if n.f == nil {
+		return n.gather(p)
+	}
 	done := 0
 	for len(p) > 0 {
 		if n.c.fl&(flWriteErr|flShut|flClosing) != 0 {
@@ -106,6 +193,62 @@ func (n *NetConn) Write(p []byte) (int, error) {
 	return done, nil
 }
 
+// gather appends p to what is to be handed over.
+func (n *NetConn) gather(p []byte) (int, error) {
+	size := len(p)
+	for {
+		if n.out != nil {
+			p = p[n.out.Append(p):]
+			if len(p) == 0 {
+				return size, nil
+			}
+			n.Push()
+		}
+		if n.c.fl&(flWriteErr|flShut|flClosing) != 0 {
+			return 0, n.writeErr()
+		}
+		if n.out = n.c.e.l.Pool().Get(n.class(len(p))); n.out == nil {
+			if n.out = n.c.e.l.Pool().GetReserve(buf.Std); n.out == nil {
+				return 0, ErrNoBuffer
+			}
+		}
+	}
+}
+
+// class is the size of buffer that size bytes are gathered in.
+func (n *NetConn) class(size int) buf.Class {
+	switch p := n.c.e.l.Pool(); {
+	case size <= p.Size(buf.Small):
+		return buf.Small
+	case size <= p.Size(buf.Std):
+		return buf.Std
+	}
+	return buf.Large
+}
+
+// Push hands what was gathered to the connection.
+func (n *NetConn) Push() {
+	if b := n.out; b != nil {
+		n.out = nil
+		n.c.Send(b)
+	}
+}
+
+// Drop releases what n holds.
+func (n *NetConn) Drop() {
+	if n.in != nil {
+		n.in.Release()
+		n.in = nil
+	}
+	if n.out != nil {
+		n.out.Release()
+		n.out = nil
+	}
+}
+
+// ErrNoBuffer is returned where output cannot be kept because the limit on buffers is reached.
+var ErrNoBuffer = errors.New("sock: no buffer left")
+
 func (n *NetConn) writeErr() error {
 	if err := n.c.Err(); err != nil {
 		return err
@@ -125,10 +268,7 @@ func (n *NetConn) noBuffer() error {
 
 // Close closes the connection after what is queued.
 func (n *NetConn) Close() error {
-	if n.in != nil {
-		n.in.Release()
-		n.in = nil
-	}
+	n.Drop()
 	n.c.Close()
 	return nil
 }

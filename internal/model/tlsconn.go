@@ -1,0 +1,17 @@
+package model
+
+import "crypto/tls"
+
+// TLSConn is the TLS layer of a connection. What it returns is not to be changed.
+type TLSConn interface {
+	// State is what crypto/tls knows of the connection.
+	State() tls.ConnectionState
+	// Hello is the beginning of what the client sent, records and all, as far as it was asked to be kept.
+	Hello() []byte
+	// Reply is the beginning of what the server sent, if it was asked to be kept.
+	Reply() []byte
+	// Own is the certificate that the other side was shown; nil for none, and when the session was resumed.
+	Own() *tls.Certificate
+	// Failure is why the handshake failed, nil if it did not.
+	Failure() error
+}
