@@ -20,7 +20,7 @@ import (
 // build: a new package needs a place first.
 const order = `
 data:   docs/compat
-base:   ascii < budget < xxh < assert < units < addr < diag < registry < counter < buf
+base:   ascii < budget < hash < xxh < assert < units < addr < diag < registry < counter < buf
 rt:     clock < sys < poll < loop < sock < offload
 wire:   msg < { h1 syslog proxyproto clienthello httpcache } < h1/corpus
 link:   conn < tlsconn < mux < { tcpmux h1mux }

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 
 	"weir/internal/base/ascii"
+	"weir/internal/base/hash"
 	"weir/internal/lang/sample"
 	"weir/internal/model"
 	"weir/internal/wire/msg"
@@ -117,29 +118,9 @@ func base(withQuery bool) get {
 	}
 }
 
-// sdbm goes on with the hash of that name.
-func sdbm(h uint32, b []byte) uint32 {
-	for _, c := range b {
-		h = uint32(c) + h<<6 + h<<16 - h
-	}
-	return h
-}
-
-// avalanche mixes all bits of a hash: Bob Jenkins's full avalanche in six shifts, then a multiplication by a prime near three
-// quarters of the range.
-func avalanche(a uint32) uint32 {
-	a = a + 0x7ed55d16 + a<<12
-	a = a ^ 0xc761c23c ^ a>>19
-	a = a + 0x165667b1 + a<<5
-	a = a + 0xd3a2646c ^ a<<9
-	a = a + 0xfd7046c5 + a<<3
-	a = a ^ 0xb55a4f09 ^ a>>16
-	return a * 0xc0000001
-}
-
 func hashOf(tx *model.Txn, withQuery bool) (uint32, bool) {
 	host, path, ok := baseParts(tx, withQuery)
-	return avalanche(sdbm(sdbm(0, host), path)), ok
+	return hash.Avalanche(hash.SDBM(hash.SDBM(0, host), path)), ok
 }
 
 func hashed(withQuery bool) get {
