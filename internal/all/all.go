@@ -5,6 +5,7 @@ package all
 import (
 	_ "weir/internal/kw"
 	_ "weir/internal/kw/act"
+	_ "weir/internal/kw/balance"
 	_ "weir/internal/kw/bind"
 	_ "weir/internal/kw/cliadmin"
 	_ "weir/internal/kw/climisc"

@@ -91,7 +91,6 @@ func inherit(d *model.Proxy) *model.Proxy {
 	p.Binds, p.Servers, p.Switch, p.MonitorFail, p.UseServer = nil, nil, nil, nil, nil
 	p.DefaultServer = d.DefaultServer.Clone()
 	p.Source = d.Source.Clone()
-	p.Balance.Args = slices.Clone(d.Balance.Args)
 	p.Errors = maps.Clone(d.Errors)
 	p.ErrorSections = nil
 	for _, s := range d.ErrorSections {

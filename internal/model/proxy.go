@@ -222,11 +222,38 @@ func (c *Condition) Match(tx *Txn) Verdict {
 	return v
 }
 
-// Balance is the "balance" line.
+// Balance is how a server is chosen: "balance", "hash-type" and their kin (manual 4.2).
 type Balance struct {
-	Algorithm string // "": roundrobin; names as in the manual
-	Args      []string
-	Pos       Position
+	Algorithm  string // "": roundrobin; names as in the manual
+	Pos        Position
+	Draws      int        // of random; 0: the default of 2
+	Key        BalanceKey // what a request is balanced by; nil: nothing
+	Body       bool       // Key may stand in the body of a request
+	Consistent bool       // a ring instead of a map
+	Hash       HashFunc   // "": sdbm, with the avalanche on a ring
+	Avalanche  bool
+	Factor     int // hash-balance-factor, in percent of the average load; 0: no bound
+	Affinity   Affinity
+}
+
+// HashFunc names the function of "hash-type".
+type HashFunc string
+
+// Affinity is "hash-preserve-affinity": when a request leaves the server that its key means.
+type Affinity uint8
+
+// Affinities.
+const (
+	AffinityAlways   Affinity = iota // never
+	AffinityMaxConn                  // when it is full
+	AffinityMaxQueue                 // when its queue is full too
+)
+
+// BalanceKey finds what a request is balanced by.
+type BalanceKey interface {
+	// Key returns the text that is hashed, which may lie in the scratch memory; ok is false when the request has none, so
+	// that it goes to any server. Where raw is true, the four bytes of text are the hash.
+	Key(tx *Txn) (text []byte, raw, ok bool)
 }
 
 // Proxy is a frontend, backend or listen section (manual, chapter 4), or the

@@ -74,6 +74,7 @@ type Server struct {
 	Proto          string
 	InitAddr       string
 	Redir          string
+	HashKey        string     // what its points on the ring are made from: "id", "id32", "guid", "addr", "addr-port"
 	Cookie         string     // value of the persistence cookie, "" for none
 	TLS            *TLSServer // nil: clear text
 	Slots          Slots

@@ -4,6 +4,7 @@ package backend
 
 import (
 	"net/netip"
+	"sync"
 	"sync/atomic"
 
 	"weir/internal/engine/balance"
@@ -32,6 +33,8 @@ type Backend struct {
 	Unpublished atomic.Bool // no rule chooses it (be-unpublished)
 
 	cookies        dynamicCookies
+	updating       sync.Mutex
+	hasher         balance.Hasher
 	active, backup balance.Algorithm
 	backups        []*server.Server
 }
@@ -41,7 +44,7 @@ func New(conf *model.Proxy, servers []*server.Server, n int) *Backend {
 	b := &Backend{Conf: conf, Name: conf.Name, Servers: servers, Stats: make([]stats.Proxy, n)}
 	var active []*server.Server
 	for _, s := range servers {
-		s.Freed, s.Load, s.FullConn = b.freed, &b.Cur, int64(conf.FullConn)
+		s.Freed, s.Changed, s.Load, s.FullConn = b.freed, b.Update, &b.Cur, int64(conf.FullConn)
 		if s.Conf.Backup {
 			b.backups = append(b.backups, s)
 		} else {
@@ -53,19 +56,35 @@ func New(conf *model.Proxy, servers []*server.Server, n int) *Backend {
 	for _, s := range servers {
 		b.RenewCookie(s)
 	}
-	b.active = balance.New(conf.Balance.Algorithm, active)
-	b.backup = balance.New(conf.Balance.Algorithm, b.backups)
+	b.hasher = balance.NewHasher(&conf.Balance)
+	b.active = balance.New(&conf.Balance, active)
+	b.backup = balance.New(&conf.Balance, b.backups)
 	return b
 }
 
-// Pick chooses a server. full reports that servers are up but none has room.
-func (b *Backend) Pick(avoid *server.Server) (s *server.Server, full bool) {
-	s, full = b.active.Pick(avoid)
+// Choice works out what the choice of a server for tx depends on, at a time of the loop.
+func (b *Backend) Choice(tx *model.Txn, avoid *server.Server, now int64) (c balance.Choice) {
+	c = balance.Choice{Avoid: avoid, Now: now}
+	if key := b.Conf.Balance.Key; key != nil {
+		mark := tx.Scratch.Mark()
+		text, raw, ok := key.Key(tx)
+		if c.Keyed = ok; ok {
+			c.Hash = b.hasher.Sum(text, raw)
+		}
+		tx.Scratch.Release(mark)
+	}
+	return c
+}
+
+// Pick chooses a server. With full it has no room, and the request waits for it; without a server, full tells that some are
+// up and that the request waits for any.
+func (b *Backend) Pick(c balance.Choice) (s *server.Server, full bool) {
+	s, full = b.active.Pick(c)
 	if s != nil || full {
 		return s, full
 	}
 	if b.Conf.Has(model.OptAllBackups) {
-		return b.backup.Pick(avoid)
+		return b.backup.Pick(c)
 	}
 	for _, s := range b.backups { // only the first usable backup server takes over
 		if s.Usable() {
@@ -76,6 +95,14 @@ func (b *Backend) Pick(avoid *server.Server) (s *server.Server, full bool) {
 		}
 	}
 	return nil, false
+}
+
+// Update follows changes of the weights and states of servers.
+func (b *Backend) Update() {
+	b.updating.Lock()
+	defer b.updating.Unlock()
+	b.active.Update()
+	b.backup.Update()
 }
 
 // Eligible reports whether rules may choose b: it is neither disabled nor unpublished.

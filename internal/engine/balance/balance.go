@@ -1,130 +1,85 @@
-// Package balance chooses servers (manual 4.2, "balance"). An Algorithm is
-// shared by all loops of the process and takes no lock.
+// Package balance chooses servers (manual 4.2, "balance").
+//
+// The reference maps each key and each weight to the same server: hashes, maps and rings are laid out alike, so that a
+// cache behind weir stays warm when the program changes.
 package balance
 
 import (
-	"cmp"
-	"slices"
-	"sync/atomic"
-
 	"weir/internal/engine/server"
+	"weir/internal/model"
 )
 
-// Algorithm chooses a server among those that are usable.
+// Choice is what the choice for one request depends on.
+type Choice struct {
+	Avoid *server.Server // not this one where there is another
+	Hash  uint32         // of what the request is balanced by
+	Keyed bool           // Hash is there
+	Now   int64          // the loop's time in nanoseconds
+}
+
+// Algorithm chooses among the servers of a backend. Its methods may be called by all loops at once.
 type Algorithm interface {
-	// Pick returns a usable server with room, other than avoid where there is
-	// another. full reports that usable servers exist but none has room.
-	Pick(avoid *server.Server) (s *server.Server, full bool)
+	// Pick returns a usable server. With full it has no room: the request waits for it. Without a server, full tells that
+	// usable ones exist and that the request waits for any of them.
+	Pick(c Choice) (s *server.Server, full bool)
 	// Update follows changes of weights and states.
 	Update()
 }
 
-// New returns the algorithm of that name for the given servers, which the caller does not change afterwards;
-// nil for a name that is not known.
-func New(name string, servers []*server.Server) Algorithm {
-	switch name {
-	case "", "roundrobin", "static-rr":
-		w := &wheel{servers: servers}
-		w.Update()
-		return w
-	case "first":
-		return &first{servers: servers}
-	}
-	return nil
-}
-
-// wheel turns over a fixed sequence in which every server stands as often as its weight says, evenly spread. The
-// position is one atomic counter, so that the order is exact whatever loop asks.
-type wheel struct {
-	servers []*server.Server
-	seq     atomic.Pointer[[]*server.Server]
-	next    atomic.Uint64
-}
-
-func (w *wheel) Update() {
-	seq := spread(w.servers)
-	w.seq.Store(&seq)
-}
-
-func (w *wheel) Pick(avoid *server.Server) (s *server.Server, full bool) {
-	seq := *w.seq.Load()
-	n := uint64(len(seq))
-	if n == 0 {
-		return nil, false
-	}
-	var avoided *server.Server
-	for range n {
-		s := seq[(w.next.Add(1)-1)%n]
-		switch {
-		case !s.Usable():
-		case !s.HasRoom():
-			full = true
-		case s == avoid:
-			avoided = s
-		default:
-			return s, false
+// New returns the algorithm of a backend for the given servers.
+func New(conf *model.Balance, servers []*server.Server) Algorithm {
+	var a Algorithm
+	switch conf.Algorithm {
+	case "", "roundrobin":
+		a = &wheel{servers: servers, arrange: spread}
+	case "static-rr":
+		a = &wheel{servers: servers, arrange: layout}
+	case "first", "sticky":
+		a = &first{servers: servers}
+	case "leastconn":
+		a = &leastConn{servers: servers}
+	case "random":
+		a = &random{ring: ring{servers: servers, factor: conf.Factor}, draws: conf.Draws}
+	default:
+		if conf.Consistent {
+			a = &ring{servers: servers, factor: conf.Factor, affinity: conf.Affinity}
+		} else {
+			a = &hashMap{wheel{servers: servers, arrange: layout}, conf.Affinity}
 		}
 	}
-	if avoided != nil {
-		return avoided, false
-	}
-	return nil, full
-}
-
-// spread places the k-th turn of a server of weight w at (k+1/2)/w of the round, and sorts.
-func spread(servers []*server.Server) []*server.Server {
-	type turn struct {
-		at  float64
-		idx int
-	}
-	div := 0
-	for _, s := range servers {
-		div = gcd(div, s.Weight())
-	}
-	var turns []turn
-	for i, s := range servers {
-		if s.Weight() == 0 {
-			continue
-		}
-		w := s.Weight() / div
-		for k := range w {
-			turns = append(turns, turn{(float64(k) + 0.5) / float64(w), i})
-		}
-	}
-	slices.SortStableFunc(turns, func(a, b turn) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.idx, b.idx))
-	})
-	seq := make([]*server.Server, len(turns))
-	for i, t := range turns {
-		seq[i] = servers[t.idx]
-	}
-	return seq
-}
-
-func gcd(a, b int) int {
-	for b != 0 {
-		a, b = b, a%b
-	}
+	a.Update()
 	return a
 }
 
-// first fills the servers one after the other, in the order of their ids.
+// first fills the servers in the order of their numbers.
 type first struct{ servers []*server.Server }
 
 func (f *first) Update() {}
 
-func (f *first) Pick(avoid *server.Server) (s *server.Server, full bool) {
+func (f *first) Pick(c Choice) (s *server.Server, full bool) {
 	var avoided *server.Server
 	for _, s := range f.servers {
 		switch {
 		case !s.Usable():
 		case !s.HasRoom():
 			full = true
-		case s == avoid:
+		case s == c.Avoid:
 			avoided = s
 		default:
 			return s, false
 		}
 	}
 	return avoided, full && avoided == nil
+}
+
+// saturated reports whether a request is to leave the server that its key means.
+func saturated(s *server.Server, a model.Affinity) bool {
+	switch a {
+	case model.AffinityMaxConn:
+		return !s.HasRoom()
+	case model.AffinityMaxQueue:
+		limit := s.Conf.MaxQueue
+		return limit > 0 && !s.HasRoom() && s.Queue.Len() >= int64(limit)
+	}
+	return false
 }

@@ -11,7 +11,7 @@ import (
 
 func servers(weights ...int) (list []*server.Server) {
 	for i, w := range weights {
-		list = append(list, server.New(&model.Server{Name: fmt.Sprint("s", i), Weight: w, PoolMaxConn: -1}, 1))
+		list = append(list, server.New(&model.Server{Name: fmt.Sprint("s", i), Weight: w, ID: i + 1, PoolMaxConn: -1}, 1))
 	}
 	return list
 }
@@ -19,7 +19,7 @@ func servers(weights ...int) (list []*server.Server) {
 func order(a Algorithm, n int) string {
 	var names []string
 	for range n {
-		s, _ := a.Pick(nil)
+		s, _ := a.Pick(Choice{})
 		if s == nil {
 			names = append(names, "-")
 			continue
@@ -42,7 +42,7 @@ func TestRoundRobin(t *testing.T) {
 		{[]int{0}, 1, "-"},
 		{nil, 1, "-"},
 	} {
-		if got := order(New("roundrobin", servers(c.weights...)), c.n); got != c.want {
+		if got := order(New(&model.Balance{}, servers(c.weights...)), c.n); got != c.want {
 			t.Errorf("weights %v: %s, want %s", c.weights, got, c.want)
 		}
 	}
@@ -52,7 +52,7 @@ func TestSkipsDisabledFullAndAvoided(t *testing.T) {
 	for _, name := range []string{"roundrobin", "first"} {
 		list := servers(1, 1, 1)
 		list[1].Conf.MaxConn = 1
-		a := New(name, list)
+		a := New(&model.Balance{Algorithm: name}, list)
 		list[0].SetDisabled(true)
 		if !list[1].Serve() || list[1].Serve() {
 			t.Fatal("maxconn 1 gives one slot")
@@ -60,15 +60,15 @@ func TestSkipsDisabledFullAndAvoided(t *testing.T) {
 		if got := order(a, 2); got != "s2 s2" {
 			t.Errorf("%s: %s", name, got)
 		}
-		if s, full := a.Pick(list[2]); s != list[2] || full {
+		if s, full := a.Pick(Choice{Avoid: list[2]}); s != list[2] || full {
 			t.Errorf("%s: the avoided server is better than none", name)
 		}
 		list[2].SetDisabled(true)
-		if s, full := a.Pick(nil); s != nil || !full {
+		if s, full := a.Pick(Choice{}); s != nil || !full {
 			t.Errorf("%s: all full: %v %v", name, s, full)
 		}
 		list[1].SetDisabled(true)
-		if s, full := a.Pick(nil); s != nil || full {
+		if s, full := a.Pick(Choice{}); s != nil || full {
 			t.Errorf("%s: none usable: %v %v", name, s, full)
 		}
 	}
@@ -77,10 +77,10 @@ func TestSkipsDisabledFullAndAvoided(t *testing.T) {
 func TestFirstFillsInOrder(t *testing.T) {
 	list := servers(1, 1)
 	list[0].Conf.MaxConn = 2
-	a := New("first", list)
+	a := New(&model.Balance{Algorithm: "first"}, list)
 	var got []string
 	for range 3 {
-		s, _ := a.Pick(nil)
+		s, _ := a.Pick(Choice{})
 		s.Serve()
 		got = append(got, s.Name)
 	}

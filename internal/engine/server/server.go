@@ -42,6 +42,8 @@ type Server struct {
 
 	// Freed is called after a slot was given back, to serve the backend's queue; set by the backend.
 	Freed func(*Server)
+	// Changed is called after the state or the weight has changed; set by the backend.
+	Changed func()
 
 	cookie   atomic.Pointer[string]
 	disabled atomic.Bool
@@ -78,7 +80,12 @@ func (s *Server) Usable() bool { return !s.disabled.Load() && s.weight.Load() > 
 func (s *Server) Enabled() bool { return !s.disabled.Load() }
 
 // SetDisabled puts s in or out of maintenance.
-func (s *Server) SetDisabled(v bool) { s.disabled.Store(v) }
+func (s *Server) SetDisabled(v bool) {
+	s.disabled.Store(v)
+	if s.Changed != nil {
+		s.Changed()
+	}
+}
 
 // Weight is the current weight, 0 to 256.
 func (s *Server) Weight() int { return int(s.weight.Load()) }
@@ -88,6 +95,11 @@ func (s *Server) Cookie() string { return *s.cookie.Load() }
 
 // SetCookie changes it.
 func (s *Server) SetCookie(value string) { s.cookie.Store(&value) }
+
+// SessRate is how many streams a second s gets, at a time of the loops.
+func (s *Server) SessRate(now int64) int64 {
+	return stats.SumRate(s.Stats, now, func(p *stats.Proxy) *stats.Rate { return &p.SessRate })
+}
 
 // Limit is how many requests s may serve at once: maxconn, or with minconn a value between both that follows the load of
 // the backend up to fullconn; 0: no limit.

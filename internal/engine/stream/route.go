@@ -29,9 +29,9 @@ func (s *Stream) assignServer() bool {
 			return false
 		}
 	}
-	if named != nil && !mayAwait(named) && s.be.Conf.Redispatch != 0 {
+	if named != nil && s.mustLeave(named) {
 		s.noteRedispatch()
-		named = nil
+		named, avoid = nil, named
 	}
 	if named != nil && !s.takeNamed(named) || named == nil && !s.takeAny(avoid) {
 		return false
@@ -48,6 +48,11 @@ func (s *Stream) assignServer() bool {
 func mayAwait(srv *server.Server) bool {
 	limit := srv.Conf.MaxQueue
 	return limit == 0 || srv.HasRoom() || srv.Queue.Len() < int64(limit)
+}
+
+// mustLeave reports whether the request gives srv up because its queue is full and another server may do.
+func (s *Stream) mustLeave(srv *server.Server) bool {
+	return s.be.Conf.Redispatch != 0 && !mayAwait(srv)
 }
 
 // takeNamed takes a slot of the server that a rule or a cookie names, waiting until there is one. False: the stream has
@@ -70,13 +75,25 @@ func (s *Stream) takeNamed(srv *server.Server) bool {
 
 // takeAny takes a slot of the server that balancing chooses. False: the stream has its answer.
 func (s *Stream) takeAny(avoid *server.Server) bool {
+	s.tx.Dir, s.tx.Final = model.DirReq, true
+	choice := s.be.Choice(&s.tx, avoid, s.l.Now())
+	if s.undecided() {
+		return false
+	}
 	for {
 		srv, full := s.lastServer(avoid), false
 		if srv == nil {
-			srv, full = s.be.Pick(avoid)
+			srv, full = s.be.Pick(choice)
 		}
 		switch {
-		case srv == nil && full:
+		case srv != nil && full:
+			if choice.Avoid == nil && s.mustLeave(srv) {
+				s.noteRedispatch()
+				choice.Avoid = srv
+				continue
+			}
+			return s.takeNamed(srv)
+		case full:
 			return s.waitForServer()
 		case srv == nil:
 			s.ended('S', 'C')

@@ -178,6 +178,9 @@ func (sh *Shared) Serve(f *loop.Fiber, c *Client, end mux.End) (again bool) {
 
 // exchange carries a complete request head to a server and the response back.
 func (s *Stream) exchange() {
+	if s.be.Conf.Balance.Body && s.req.Method == msg.POST && !s.bufferRequest() { // it may say where the request goes
+		return
+	}
 	s.editRequest()
 	for s.assignServer() && !s.redirected() && s.connect() && s.sendRequest() {
 		if s.receiveResponse() {

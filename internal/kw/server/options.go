@@ -64,6 +64,12 @@ func init() {
 
 		text("cc", "<algo>", "TCP congestion control", func(s *model.Server) *string { return &s.CC }),
 		text("cookie", "<value>", "value of the persistence cookie", func(s *model.Server) *string { return &s.Cookie }),
+		config.Keyword{Name: "hash-key", Args: "<key>", Help: "what its points on the ring of hashes are made from", Params: 1,
+			Parse: config.On(func(l *config.Line, s *line) {
+				if l.OneOf(0, "key", "id", "id32", "guid", "addr", "addr-port") >= 0 {
+					s.HashKey = l.Arg(0)
+				}
+			})},
 		text("redir", "<prefix>", "redirects GET and HEAD instead of forwarding them", func(s *model.Server) *string { return &s.Redir }),
 
 		config.Keyword{Name: "pool-purge-delay", Args: "<delay>", Help: "interval at which half of the idle connections are closed", Params: 1,

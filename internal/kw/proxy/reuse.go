@@ -2,27 +2,13 @@ package proxy
 
 import (
 	"slices"
-	"strings"
 
 	"weir/internal/lang/config"
 	"weir/internal/model"
 )
 
-// algorithms are the ones that weir serves; the others are known only.
-var (
-	algorithms      = []string{"roundrobin", "static-rr", "first"}
-	algorithmsLater = []string{
-		"leastconn", "source", "uri", "url_param", "hash", "hdr", "random", "rdp-cookie", "log-hash", "sticky",
-	}
-)
-
 func init() {
 	config.Proxy.Add(
-		config.Keyword{
-			Name: "balance", In: backend, Args: "<algorithm>",
-			Help:  "how a server is chosen",
-			Parse: config.On(parseBalance),
-		},
 		config.Keyword{
 			Name: "http-reuse", In: backend, Args: "{ never | safe | aggressive | always }",
 			Help: "which requests may use idle server connections",
@@ -48,22 +34,6 @@ func init() {
 			Parse: config.On(parseRetryOn),
 		},
 	)
-}
-
-func parseBalance(l *config.Line, p *model.Proxy) {
-	if !l.Has(0) {
-		l.Errorf(0, "'balance' expects an algorithm, such as 'roundrobin'.")
-		return
-	}
-	name, _, _ := strings.Cut(l.Arg(0), "(")
-	switch {
-	case slices.Contains(algorithmsLater, name):
-		l.NotYet(0, "balance algorithm", name)
-	case !slices.Contains(algorithms, l.Arg(0)):
-		l.Unknown(0, "balance algorithm", append(slices.Clone(algorithms), algorithmsLater...))
-	case l.NeedArgs(1, 1):
-		p.Balance = model.Balance{Algorithm: name, Pos: l.Pos()}
-	}
 }
 
 // retryEvents are the words of retry-on.
