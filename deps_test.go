@@ -26,7 +26,7 @@ wire:   msg < { h1 syslog proxyproto clienthello httpcache } < h1/corpus
 link:   conn < tlsconn < mux < { tcpmux h1mux }
 model:  .
 lang:   config < { sample regex } < vars < pattern < logfmt < acl < rule < eval
-engine: stats < cookie < queue < server < balance < backend < frontend < statcol < stream < session < listen
+engine: applet < stats < cookie < queue < server < balance < backend < frontend < statcol < stream < session < listen
 feat:   { * }
 kw:     guid < errors < { * } < .
 all:    .

@@ -47,6 +47,7 @@ type Server struct {
 
 	cookie   atomic.Pointer[string]
 	disabled atomic.Bool
+	drained  atomic.Bool
 	weight   atomic.Int32
 	loops    []idleList // by loop
 }
@@ -74,7 +75,7 @@ func New(conf *model.Server, n int) *Server {
 }
 
 // Usable reports whether balancing may choose s.
-func (s *Server) Usable() bool { return !s.disabled.Load() && s.weight.Load() > 0 }
+func (s *Server) Usable() bool { return !s.disabled.Load() && !s.drained.Load() && s.weight.Load() > 0 }
 
 // Enabled reports whether s may carry traffic at all (a weight of 0 still serves persistent clients).
 func (s *Server) Enabled() bool { return !s.disabled.Load() }
@@ -86,6 +87,9 @@ func (s *Server) SetDisabled(v bool) {
 		s.Changed()
 	}
 }
+
+// SetDrained keeps new sessions away from s, except those that belong to it.
+func (s *Server) SetDrained(v bool) { s.drained.Store(v) }
 
 // Weight is the current weight, 0 to 256.
 func (s *Server) Weight() int { return int(s.weight.Load()) }

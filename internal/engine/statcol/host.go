@@ -28,6 +28,21 @@ type Host interface {
 	AdminState(s *server.Server) (State, time.Duration)
 }
 
+// Admin is what a Host lets administrators change.
+type Admin interface {
+	// SetAdminState puts a server in maintenance, drains it or makes it ready. It may block.
+	SetAdminState(s *server.Server, st State) error
+}
+
+// hostKey is where a configuration keeps its process.
+var hostKey = &model.SlotKey[Host]{Name: "process of the statistics"}
+
+// Attach tells what runs the process in which cfg is built; before the generation starts.
+func Attach(cfg *model.Config, h Host) { hostKey.Set(&cfg.Slots, h) }
+
+// Of is the process that runs cfg, nil where none was attached.
+func Of(cfg *model.Config) Host { return hostKey.Get(&cfg.Slots) }
+
 // State is what a user or the configuration asks of a server.
 type State uint8
 

@@ -121,6 +121,9 @@ func (s *Stream) Record() *model.LogRecord {
 		r.Backend = s.be.Name
 		r.BeConn = s.be.Cur.Cur()
 	}
+	if s.applet != "" {
+		r.ServerName = s.applet
+	}
 	if s.srv != nil {
 		r.ServerName = s.srv.Name
 		r.SrvConn = s.srv.Cur.Cur()

@@ -204,7 +204,7 @@ func (s *Stream) afterResponse() bool {
 
 // requestRules runs the rules of one proxy on a request.
 func (s *Stream) requestRules(sets *rule.Sets) bool {
-	return s.httpRules(sets.Of[rule.HTTPRequest], rule.HTTPRequest) && s.httpRules(sets.Redirect, rule.HTTPRequest)
+	return s.httpRules(sets.Of[rule.HTTPRequest], rule.HTTPRequest) && s.intercept(sets.Intercept) && s.httpRules(sets.Redirect, rule.HTTPRequest)
 }
 
 // inspect runs the content rules of one proxy on a request or on the client's data.

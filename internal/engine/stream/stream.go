@@ -73,6 +73,7 @@ type Shared struct {
 	limits  *model.VarLimits
 	free    []*Stream
 	extras  []*extra
+	pieces  [][]byte // memory of applets' pieces
 	scratch model.ScratchPool
 	serial  uint32
 }
@@ -149,6 +150,7 @@ type Stream struct {
 	serial                uint32
 	waiting               *rule.Rule // the rule that waited when the time was over
 	frontState, backState connState
+	applet                string // name in logs of what answers in place of a server
 }
 
 // Serve runs one exchange in the fiber f. It reports whether the client
@@ -257,6 +259,7 @@ func (s *Stream) begin(f *loop.Fiber, c *Client, end mux.End) {
 	s.bodyIn, s.bodyErr = [2]bool{}, [2]error{}
 	s.holdMax = [2]int{s.fe.H1.Parse.MaxHead, s.fe.H1.Parse.MaxHead}
 	s.switched, s.noReplay, s.waiting = false, false, nil
+	s.applet = ""
 	s.per = persist{}
 	s.serial = s.sh.serial
 	s.sh.serial += uint32(len(s.fe.Stats)) // loops count side by side

@@ -1,13 +1,9 @@
 package act
 
 import (
-	"strconv"
-	"strings"
-
 	"weir/internal/kw/errors"
 	"weir/internal/lang/rule"
 	"weir/internal/model"
-	"weir/internal/wire/msg"
 )
 
 func init() {
@@ -76,27 +72,6 @@ func parseAnswer(p *rule.Parser, words []string, status int, give func(rule.Cont
 	})
 }
 
-// authPage is the page of a status with a challenge added.
-type authPage struct {
-	field, challenge string
-	under            model.PageFiller
-	body             []byte
-}
-
-// Fill adds the challenge.
-func (a *authPage) Fill(tx *model.Txn, m *msg.Message) ([]byte, bool) {
-	body := a.body
-	if a.under != nil {
-		var ok bool
-		if body, ok = a.under.Fill(tx, m); !ok {
-			return nil, false
-		}
-	}
-	m.Del(a.field)
-	m.AddString(a.field, a.challenge)
-	return body, true
-}
-
 func parseAuth(p *rule.Parser) rule.Runner {
 	realm := p.Proxy.Name
 	if p.Take("realm") {
@@ -106,15 +81,8 @@ func parseAuth(p *rule.Parser) rule.Runner {
 		}
 		realm = w
 	}
-	challenge := "Basic realm=" + strconv.Quote(strings.NewReplacer("\n", "", "\r", "").Replace(realm))
 	return rule.RunFunc(func(tx *model.Txn, c rule.Control) rule.Outcome {
-		status, field := 401, "www-authenticate"
-		if u := tx.Req.URI(); u.Form == msg.FormAbsolute && tx.Req.Has("proxy-connection") || tx.Req.Has("proxy-authorization") {
-			status, field = 407, "proxy-authenticate"
-		}
-		page := *c.Page(status)
-		page.Fill, page.FillAfter = &authPage{field, challenge, page.Fill, page.Body}, true
-		c.Respond(&page, rule.EndDenied)
+		c.Respond(rule.Challenge(tx, c, realm), rule.EndDenied)
 		return rule.Done
 	})
 }

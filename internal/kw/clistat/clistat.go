@@ -3,12 +3,17 @@
 // (Management Guide 9.1 to 9.3).
 package clistat
 
-import "weir/internal/feat/cli"
+import (
+	"weir/internal/engine/statcol"
+	"weir/internal/feat/cli"
+)
 
 func init() {
 	for _, c := range []cli.Command{
 		{Words: []string{"show", "stat"}, Usage: "show stat [desc|json|no-maint|typed|up]*", Help: "counters of proxies, servers and listeners", Run: showStat},
 		{Words: []string{"show", "info"}, Usage: "show info [desc|json|typed|float]*", Help: "numbers of the process", Run: showInfo},
+		{Words: []string{"show", "schema", "json"}, Usage: "show schema json", Help: "JSON schema of what 'show stat json' and 'show info json' print",
+			Run: func(c *cli.Context) { c.Print(statcol.Schema() + "\n") }},
 		{Words: []string{"show", "version"}, Usage: "show version", Help: "version of the program",
 			Run: func(c *cli.Context) { c.Msg(cli.SevInfo, "%s", c.Host.Info().Version) }},
 		{Words: []string{"show", "servers", "state"}, Usage: "show servers state [<backend>]", Help: "what changes about servers, for server-state-file", Run: serversState},

@@ -9,25 +9,25 @@ import (
 )
 
 func showInfo(c *cli.Context) {
-	form := plain
+	form := statcol.CSV
 	switch {
 	case slices.Contains(c.Args, "json"):
-		form = jsonForm
+		form = statcol.JSON
 	case slices.Contains(c.Args, "typed"):
-		form = typed
+		form = statcol.Typed
 	}
 	desc := slices.Contains(c.Args, "desc")
 	out := make([]byte, 0, 8192)
-	if form == jsonForm {
+	if form == statcol.JSON {
 		out = append(out, '[')
 	}
 	statcol.Info(c.Host, slices.Contains(c.Args, "float"), func(it *statcol.Item) bool {
 		switch form {
-		case plain:
+		case statcol.CSV:
 			out = fmt.Appendf(out, "%s: %s", it.Name, it.Text)
-		case typed:
+		case statcol.Typed:
 			out = fmt.Appendf(out, "%d.%s.1:%s:%s", it.Pos, it.Name, it.Tags, it.Text)
-		case jsonForm:
+		case statcol.JSON:
 			if it.Pos > 0 {
 				out = append(out, ',')
 			}
@@ -40,7 +40,7 @@ func showInfo(c *cli.Context) {
 		out = append(out, '\n')
 		return true
 	})
-	if form == jsonForm {
+	if form == statcol.JSON {
 		out = append(out, "]\n"...)
 	}
 	_, _ = c.Write(out) // a failure ends the session

@@ -9,20 +9,11 @@ import (
 	"weir/internal/model"
 )
 
-// format is a way to write values.
-type format uint8
-
-const (
-	plain format = iota
-	typed
-	jsonForm
-)
-
 // filter is what "show stat" is asked for.
 type filter struct {
 	iid, kinds, sid int // -1: all
 	up, noMaint     bool
-	form            format
+	form            statcol.Form
 	desc            bool
 }
 
@@ -61,9 +52,9 @@ func parseFilter(c *cli.Context) (f filter, ok bool) {
 	for _, a := range args {
 		switch a {
 		case "typed":
-			f.form = typed
+			f.form = statcol.Typed
 		case "json":
-			f.form = jsonForm
+			f.form = statcol.JSON
 		case "desc":
 			f.desc = true
 		case "up":
@@ -80,36 +71,17 @@ func showStat(c *cli.Context) {
 	if !ok {
 		return
 	}
-	out := make([]byte, 0, 4096)
-	switch f.form {
-	case plain:
-		out = statcol.AppendHeader(out)
-	case jsonForm:
-		out = append(out, '[')
-	}
-	n := 0
+	out := f.form.Begin(make([]byte, 0, 4096))
+	first := true
 	statcol.EachRow(c.Host, func(r *statcol.Row) bool {
 		if !f.wants(r) {
 			return true
 		}
-		switch f.form {
-		case plain:
-			out = r.AppendCSV(out)
-		case typed:
-			out = r.AppendTyped(out, f.desc)
-		case jsonForm:
-			if n > 0 {
-				out = append(out, ',')
-			}
-			out = r.AppendJSON(out)
-		}
-		n++
+		out = f.form.Row(out, r, first, f.desc)
+		first = false
 		_, err := c.Write(out)
 		out = out[:0]
 		return err == nil
 	})
-	if f.form == jsonForm {
-		out = append(out, "]\n"...)
-	}
-	_, _ = c.Write(out) // a failure ends the session
+	_, _ = c.Write(f.form.End(out)) // a failure ends the session
 }

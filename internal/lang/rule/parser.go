@@ -119,6 +119,11 @@ func IsExpr(word string) bool {
 // Parse reads "<action> [arguments] [{ if | unless } <condition>]" from argument i on and adds the rule to the proxy's set
 // of the kind. Errors are reported; nothing is added then.
 func Parse(l *config.Line, i int, kind Kind, px *model.Proxy) {
+	ParseInto(l, i, kind, px, &Of(px).Of[kind])
+}
+
+// ParseInto is Parse for a set that is not one of the proxy's own.
+func ParseInto(l *config.Line, i int, kind Kind, px *model.Proxy, set *Set) {
 	if !l.Has(i) {
 		l.Errorf(i, "'%s' needs an action; one of: %s.", kind, strings.Join(names(kind), ", "))
 		return
@@ -156,14 +161,13 @@ func Parse(l *config.Line, i int, kind Kind, px *model.Proxy) {
 			return
 		}
 	}
-	sets := Of(px)
-	if n := len(sets.Of[kind]); n > 0 {
-		last := &sets.Of[kind][n-1]
+	if n := len(*set); n > 0 {
+		last := &(*set)[n-1]
 		if b, ok := Actions.Lookup(kind.String() + " " + last.Action); ok && b.Final && !mayPass(last.Run) && last.Cond == nil && last.Pos.Section == u.Pos.Section {
 			l.Warnf(i, "this rule is never reached: '%s' at line %d has no condition and ends the set.", last.Action, last.Pos.Line)
 		}
 	}
-	sets.Of[kind] = append(sets.Of[kind], u)
+	*set = append(*set, u)
 }
 
 // strictMode is the strict-mode action: it says what a failing edit means in the rules after it, until the set ends.

@@ -205,6 +205,11 @@ type Control interface {
 	SwitchMode(proto string) bool
 	// Config is the configuration that the stream runs under.
 	Config() *model.Config
+	// Serve lets an applet answer the request; the caller returns Done.
+	Serve(a Applet)
+	// RunSet runs a rule set of the request's that stands outside of the proxy's own: Next and Stop let the stream go on,
+	// with Done it has its answer.
+	RunSet(set Set) Outcome
 }
 
 // Rule is one compiled line.
@@ -296,6 +301,8 @@ type Sets struct {
 	Of [NumKinds]Set
 	// Redirect are the "redirect" lines, which run after the http-request rules.
 	Redirect Set
+	// Intercept are asked between the http-request rules and the redirects.
+	Intercept []Interceptor
 	// InspectDelay bounds how long content rules wait for data (tcp-request inspect-delay, tcp-response inspect-delay).
 	InspectDelay, ResponseInspectDelay time.Duration
 }

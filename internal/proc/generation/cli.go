@@ -143,19 +143,25 @@ func (s *cliSocket) listener() (net.Listener, error) {
 	return ln, err
 }
 
-// serve answers on the sockets of g from now on.
-func (a *runtimeAPI) serve(g *Generation) {
+// enter makes g what is looked at from now on: its streams may ask for statistics as soon as it accepts.
+func (a *runtimeAPI) enter(g *Generation) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.ready.CompareAndSwap(0, clock.Nanos())
-	if a.server != nil {
-		a.server.Close(true)
-	}
 	a.gen = g
 	clear(a.states)
 	clear(a.accept)
 	clear(a.frontMax)
 	a.maxConn.Store(0)
+}
+
+// serve answers on the sockets of g from now on.
+func (a *runtimeAPI) serve(g *Generation) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.server != nil {
+		a.server.Close(true)
+	}
 	a.server = cli.NewServer(a, cli.Of(g.Config.Global), g.Config.Global.Tune.BufSize)
 	a.server.Guard = a.guard
 	a.server.Failed = func(s *cli.Socket, err error) {
@@ -332,15 +338,13 @@ func errNotYet(what string) error {
 	return fmt.Errorf("%s is known to HAProxy, not in weir yet.", what)
 }
 
-// SetAdminState puts a server in maintenance or takes it out.
+// SetAdminState puts a server in maintenance, drains it or makes it ready.
 func (a *runtimeAPI) SetAdminState(s *server.Server, st cli.State) error {
-	if st == cli.Drain {
-		return errNotYet("Draining a server at run time")
-	}
 	if now, _ := a.AdminState(s); now == st || st == cli.Maint && now == cli.MaintConfig {
 		return nil
 	}
-	s.SetDisabled(st != cli.Ready)
+	s.SetDisabled(st == cli.Maint)
+	s.SetDrained(st == cli.Drain)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.states[s] = &adminState{st, clock.Nanos()}

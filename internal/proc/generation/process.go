@@ -11,6 +11,7 @@ import (
 	"weir/internal/base/diag"
 	"weir/internal/engine/backend"
 	"weir/internal/engine/server"
+	"weir/internal/engine/statcol"
 	"weir/internal/model"
 	"weir/internal/proc/keeper"
 	"weir/internal/rt/loop"
@@ -64,6 +65,7 @@ func (p *Process) Keeper() *keeper.Keeper { return p.keeper }
 
 // Build makes a generation for this process.
 func (p *Process) Build(cfg *model.Config) (*Generation, error) {
+	statcol.Attach(cfg, p.cli)
 	return Build(cfg, p.keeper, Options{Loops: p.opt.Threads, MaxConn: p.opt.MaxConn})
 }
 
@@ -144,6 +146,7 @@ func (p *Process) Switch(g *Generation) {
 		before.markGone(g)
 		p.retire(before)
 	}
+	p.cli.enter(g)
 	g.start(p.loops, before)
 	p.cli.serve(g)
 	if before != nil {
