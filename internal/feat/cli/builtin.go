@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"math/rand/v2"
+	"strconv"
 	"strings"
 
 	"weir/internal/base/addr"
@@ -20,13 +22,75 @@ func init() {
 			Run: func(c *Context) { c.Msg(SevInfo, "%s", strings.Join(c.Args, " ")) }},
 		{Words: []string{"expert-mode"}, Level: Admin, Run: mode("expert-mode", Expert)},
 		{Words: []string{"experimental-mode"}, Level: Admin, Run: mode("experimental-mode", Experimental)},
+		{Words: []string{"show", "cli", "level"}, Usage: "show cli level", Help: "tells the rights of this session",
+			Run: func(c *Context) { c.Msg(SevInfo, "%s", c.Session.level) }},
+		{Words: []string{"show", "cli", "sockets"}, Usage: "show cli sockets", Help: "lists the stats sockets", Run: showSockets},
+		{Words: []string{"show", "env"}, Level: Operator, Usage: "show env [var]", Help: "environment of the process", Run: showEnv},
+		{Words: []string{"show", "startup-logs"}, Usage: "show startup-logs", Help: "messages of the start",
+			Run: func(c *Context) { c.Print(c.Main.StartupLogs()) }},
+	} {
+		c.Place = InBoth
+		Register(c)
+	}
+	for _, c := range []Command{
 		{Words: []string{"set", "severity-output"}, Usage: "set severity-output [none|number|string]", Help: "puts severities before messages", Run: setSeverity},
 		{Words: []string{"set", "timeout"}, Usage: "set timeout [cli] <delay>", Help: "changes how long this session may rest", Run: setTimeout},
-		{Words: []string{"show", "cli", "level"}, Usage: "show cli level", Help: "tells the rights of this session",
-			Run: func(c *Context) { c.Printf("%s\n", c.Session.level) }},
-		{Words: []string{"show", "cli", "sockets"}, Usage: "show cli sockets", Help: "lists the stats sockets", Run: showSockets},
+		{Words: []string{"show", "anon"}, Usage: "show anon", Help: "whether names are made unreadable", Run: showAnon},
+		{Words: []string{"set", "anon", "on"}, Usage: "set anon on [value]", Help: "makes names unreadable in this session", Run: anonOn},
+		{Words: []string{"set", "anon", "off"}, Usage: "set anon off", Help: "shows names again", Run: func(c *Context) { c.Session.anonKey = 0 }},
+		{Words: []string{"set", "anon", "global-key"}, Level: Admin, Usage: "set anon global-key <value>", Help: "the key of sessions that name none", Run: anonGlobal},
 	} {
 		Register(c)
+	}
+}
+
+func showAnon(c *Context) {
+	if k := c.Session.anonKey; k != 0 {
+		c.Msg(SevInfo, "Anonymized mode enabled\nKey : %d", k)
+		return
+	}
+	c.Msg(SevInfo, "Anonymized mode disabled")
+}
+
+// anonOn hides names with a key that is given, that of the process, or a new one.
+func anonOn(c *Context) {
+	key := c.Main.Anon()
+	if c.Arg(0) != "" {
+		n, err := strconv.ParseUint(c.Arg(0), 10, 32)
+		if err != nil || n == 0 {
+			c.Err("The key must be between 1 and 4294967295.")
+			return
+		}
+		key = uint32(n)
+	}
+	for key == 0 {
+		key = rand.Uint32()
+	}
+	c.Session.anonKey = key
+}
+
+func anonGlobal(c *Context) {
+	n, err := strconv.ParseUint(c.Arg(0), 10, 32)
+	if err != nil {
+		c.Err("The key must be between 0 and 4294967295; 0 is no key.")
+		return
+	}
+	c.Main.SetAnon(uint32(n))
+}
+
+func showEnv(c *Context) {
+	name := c.Arg(0)
+	for _, e := range c.Main.Environ() {
+		switch {
+		case name == "":
+			c.Printf("%s\n", e)
+		case strings.HasPrefix(e, name+"="):
+			c.Printf("%s\n", e)
+			return
+		}
+	}
+	if name != "" {
+		c.Err("Variable not found")
 	}
 }
 
@@ -59,7 +123,7 @@ func setPrompt(c *Context) {
 		case "timed":
 			next, timed = prompt, !timed
 		default:
-			c.Msg(SevInfo, "%s", promptUsage)
+			c.Err("%s", promptUsage)
 			return
 		}
 	}
@@ -71,6 +135,7 @@ func lower(to Level) func(*Context) {
 	return func(c *Context) {
 		if c.Session.level >= to {
 			c.Session.level = to
+			c.Session.modes &^= Expert
 			return
 		}
 		c.Err("%s", denied)
@@ -123,13 +188,16 @@ func setTimeout(c *Context) {
 
 func showSockets(c *Context) {
 	c.Print("# socket lvl processes\n")
-	for _, s := range c.Host.Sockets() {
+	for _, s := range c.Main.Sockets() {
 		c.Printf("%s %s all\n", s.Where(), s.Level)
 	}
 }
 
 // Where is the address of the socket with the name of its family before it.
 func (s *Socket) Where() string {
+	if s.Bound != "" {
+		return s.Bound
+	}
 	switch s.Addr.Family {
 	case addr.Unix:
 		return "unix@" + s.Addr.Path

@@ -43,8 +43,20 @@ const (
 	Experimental                  // experimental-mode on
 )
 
+// Place is the kind of process that serves a command.
+type Place uint8
+
+// Places.
+const (
+	InWorker Place = iota // where the traffic is
+	InMaster              // where workers are supervised (manual: Management Guide 9.4)
+	InBoth
+)
+
 // Command is one command.
 type Command struct {
+	// Place is where it is served.
+	Place Place
 	// Words are the command's words: "show", "map".
 	Words []string
 	// Level is the least level that may run it.
@@ -75,9 +87,9 @@ func Freeze() { commands.Freeze() }
 func Names() []string { return commands.Names() }
 
 // find returns the command with the most words that words begin with, nil when there is none.
-func find(words []string) *Command {
+func find(words []string, at Place) *Command {
 	for n := nameable(words); n > 0; n-- {
-		if c, ok := commands.Lookup(strings.Join(words[:n], " ")); ok {
+		if c, ok := commands.Lookup(strings.Join(words[:n], " ")); ok && (c.Place == at || c.Place == InBoth) {
 			return c
 		}
 	}
@@ -95,12 +107,15 @@ func nameable(words []string) (n int) {
 // maxWords is how many words the name of a command has at most.
 const maxWords = 5
 
+// Lookup finds a command by its name.
+func Lookup(name string) (*Command, bool) { return commands.Lookup(name) }
+
 // all returns the commands in byte order, those of the session itself last, as the reference lists them.
-func all() (list []*Command) {
+func all(at Place) (list []*Command) {
 	var last []*Command
 	commands.All(func(name string, c *Command) bool {
 		switch {
-		case c.Usage == "":
+		case c.Usage == "" || c.Place != at && c.Place != InBoth:
 		case name == "help" || name == "prompt" || name == "quit":
 			last = append(last, c)
 		default:

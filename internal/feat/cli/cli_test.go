@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 		{Words: []string{"test", "body"}, Run: func(c *Context) { c.Printf("%v%q%q\n", c.HasPayload, c.Args, c.Payload) }},
 		{Words: []string{"test", "blank"}, Run: func(c *Context) { c.Print("\n\na\n\n\n"); c.Print("\nb\n") }},
 		{Words: []string{"test", "panic"}, Run: func(c *Context) { panic("fault") }},
+		{Words: []string{"test", "wait"}, Run: func(c *Context) { waitHook(c) }},
 		{Words: []string{"test", "open"}, Run: func(c *Context) { c.Print("no newline") }},
 		{Words: []string{"test", "endless"}, Run: func(c *Context) {
 			for !c.Failed() {
@@ -48,6 +49,7 @@ type fakeHost struct {
 }
 
 func (fakeHost) Uptime() time.Duration                                { return 26*time.Hour + 3*time.Minute + 4*time.Second }
+func (fakeHost) Anon() uint32                                         { return 0 }
 func (h fakeHost) Sockets() []*Socket                                 { return h.sockets }
 func (fakeHost) Config() *model.Config                                { return new(model.Config) }
 func (fakeHost) Frontends() []*frontend.Frontend                      { return nil }
@@ -143,7 +145,7 @@ func FuzzSplitLine(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line string) {
 		n := 0
 		for _, words := range splitLine(line) {
-			if c := find(words); c != nil && len(c.Words) > len(words) {
+			if c := find(words, InWorker); c != nil && len(c.Words) > len(words) {
 				t.Fatalf("%q is taken for %q", line, c.Name())
 			}
 			unserved(words)
@@ -323,7 +325,7 @@ func TestHelp(t *testing.T) {
 // TestLedger prints how much of the inventory the engine's own commands cover; the rest registers elsewhere.
 func TestLedger(t *testing.T) {
 	for _, name := range []string{"help", "prompt", "quit", "user", "operator", "expert-mode", "experimental-mode", "set timeout"} {
-		if find(strings.Fields(name)) == nil {
+		if find(strings.Fields(name), InWorker) == nil {
 			t.Errorf("%s is not registered", name)
 		}
 	}

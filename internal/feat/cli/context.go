@@ -3,8 +3,11 @@ package cli
 import (
 	"fmt"
 	"io"
+	"net"
 	"strings"
 	"time"
+
+	"weir/internal/lang/config"
 )
 
 // Severity is how important an answer is, as syslog numbers it.
@@ -29,7 +32,8 @@ type Context struct {
 	HasPayload bool
 
 	Session *Session
-	Host    Host
+	Host    Host // nil in a master
+	Main    Main
 }
 
 // Arg returns argument i, "" when there is none.
@@ -49,6 +53,14 @@ func (c *Context) Printf(format string, a ...any) { fmt.Fprintf(c, format, a...)
 // Print adds a text to the answer.
 func (c *Context) Print(s string) { _, _ = io.WriteString(c, s) }
 
+// Conn is the connection of the session, for an answer that is not text: what was written so far is sent, and nothing of
+// the session's own follows.
+func (c *Context) Conn() net.Conn {
+	c.Session.flush()
+	c.Session.handed = true
+	return c.Session.conn
+}
+
 // Failed reports that nobody reads the answer.
 func (c *Context) Failed() bool { return c.Session.failed() }
 
@@ -64,22 +76,29 @@ func (c *Context) Msg(s Severity, format string, a ...any) {
 	if !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
+	if text == "\n" { // a sentence without a word is a line all the same
+		c.Session.print(text)
+		c.Session.last = '\n'
+		return
+	}
 	c.Print(text)
 }
 
 // Err answers that the command cannot be done.
 func (c *Context) Err(format string, a ...any) { c.Msg(SevErr, format, a...) }
 
-// Wait waits, unless the server of the session ends before.
-func (c *Context) Wait(d time.Duration) {
-	c.Session.flush()
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-c.Session.done:
-	}
-}
+// Wait waits. It reports false when that ended early, because the peer sent something or went away, or the server of the
+// session ends.
+func (c *Context) Wait(d time.Duration) bool { return c.Session.rest(d) }
+
+// ID is a name as the session may show it: itself, or a hash in the anonymised mode ("set anon on").
+func (c *Context) ID(name string) string { return config.AnonID(c.Session.anonKey, name) }
+
+// Path is the name of a file as the session may show it.
+func (c *Context) Path(name string) string { return config.AnonPath(c.Session.anonKey, name) }
+
+// Addr is an address as the session may show it.
+func (c *Context) Addr(text string) string { return config.AnonAddr(c.Session.anonKey, text) }
 
 // Allowed reports whether the session has a level; if not, that is the answer.
 func (c *Context) Allowed(l Level) bool {

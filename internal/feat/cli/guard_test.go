@@ -39,7 +39,7 @@ func TestGuard(t *testing.T) {
 // A blank that is part of a word makes no name of a command: nothing may be run with fewer words than its name has.
 func TestBlankInWord(t *testing.T) {
 	for _, words := range [][]string{{"test version"}, {"show cli", "level"}, {"show", "cli level"}, {"test version", "x"}, {"set timeout"}} {
-		if c := find(words); c != nil {
+		if c := find(words, InWorker); c != nil {
 			t.Errorf("%q is %q", words, c.Name())
 		}
 		if name := unserved(words); name != "" {
@@ -47,7 +47,7 @@ func TestBlankInWord(t *testing.T) {
 		}
 	}
 	for _, words := range [][]string{{"show", "cli", "level"}, {"test", "version", "a b"}} {
-		if find(words) == nil {
+		if find(words, InWorker) == nil {
 			t.Errorf("%q is unknown", words)
 		}
 	}

@@ -22,7 +22,7 @@ func (c *Context) list(cmds []*Command) {
 
 // visible leaves out what the modes of the session hide.
 func (c *Context) visible() []*Command {
-	return slices.DeleteFunc(all(), func(cmd *Command) bool { return cmd.Needs&^c.Session.modes != 0 })
+	return slices.DeleteFunc(all(c.Session.place()), func(cmd *Command) bool { return cmd.Needs&^c.Session.modes != 0 })
 }
 
 // isSession tells the commands that every list ends with.
@@ -106,7 +106,7 @@ func unserved(words []string) string {
 
 // unknown answers a line that begins with no command.
 func (c *Context) unknown() {
-	if name := unserved(c.Words); name != "" {
+	if name := unserved(c.Words); name != "" && find(c.Words, InWorker) == nil && find(c.Words, InMaster) == nil {
 		c.Err("'%s' is known to HAProxy, not in weir yet.", name)
 		return
 	}

@@ -5,7 +5,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"os"
 	"strings"
 	"time"
 )
@@ -47,7 +49,8 @@ const flushAt = 16 << 10
 type Session struct {
 	conn net.Conn
 	in   *bufio.Reader
-	host Host
+	host Host // nil in a master
+	main Main
 	sock *Socket
 
 	level    Level
@@ -58,11 +61,15 @@ type Session struct {
 	timeout  time.Duration
 	maxBody  int // bytes of a payload
 
+	anonKey uint32 // hides names in answers ("set anon on"); 0: shows them
+
 	done <-chan struct{} // closed when the server cuts its sessions
 	out  []byte
 	last byte  // last byte of the answer so far, '\n' before its first one
 	err  error // why nothing can be written any more
 	quit bool
+
+	handed bool // the command wrote to the connection itself
 }
 
 // Level is what the session may do.
@@ -71,17 +78,26 @@ func (s *Session) Level() Level { return s.level }
 // Socket is the stats socket that the session came through.
 func (s *Session) Socket() *Socket { return s.sock }
 
+// place is the kind of process that the session is in.
+func (s *Session) place() Place {
+	if s.host == nil {
+		return InMaster
+	}
+	return InWorker
+}
+
 var errTooLong = errors.New("line too long")
 
 // serve reads lines and answers them until the session ends.
 func (s *Session) serve() {
 	defer s.conn.Close()
 	for !s.quit && s.err == nil {
-		line, err := s.readLine()
+		line, err := s.readCommands()
 		if err != nil {
 			if errors.Is(err, errTooLong) {
 				s.print("The command is too long for the buffer; a larger 'tune.bufsize' in the configuration allows longer ones.\n")
 				s.flush()
+				s.drop()
 			}
 			return
 		}
@@ -96,7 +112,8 @@ func (s *Session) serve() {
 	}
 }
 
-// readLine reads one line without its end. What comes after the last line's end is no line.
+// readLine reads one line without its end. What comes after the last line's end is no line. The deadline is one for the whole
+// line: who sends it byte by byte does not hold the session for ever.
 func (s *Session) readLine() (string, error) {
 	if s.in.Buffered() == 0 {
 		_ = s.conn.SetReadDeadline(time.Now().Add(s.timeout))
@@ -111,6 +128,31 @@ func (s *Session) readLine() (string, error) {
 	return string(line[:len(line)-1]), nil
 }
 
+// readCommands reads a line of commands. A backslash at its end joins the next one to it: the end of the line is a
+// character of a word then.
+func (s *Session) readCommands() (string, error) {
+	line, err := s.readLine()
+	for err == nil && escaped(line) {
+		var next string
+		if next, err = s.readLine(); err == nil {
+			line += "\n" + next
+		}
+		if len(line) > s.in.Size() {
+			return "", errTooLong
+		}
+	}
+	return line, err
+}
+
+// escaped reports whether a line ends with a backslash that nothing takes the meaning off.
+func escaped(line string) bool {
+	n := 0
+	for n < len(line) && line[len(line)-1-n] == '\\' {
+		n++
+	}
+	return n%2 == 1
+}
+
 // line runs the commands of a line.
 func (s *Session) line(line string) {
 	line, mark, has := payloadMark(line)
@@ -121,6 +163,7 @@ func (s *Session) line(line string) {
 			if errors.Is(err, errTooLong) {
 				s.print("The payload is too long.\n\n")
 				s.flush()
+				s.drop()
 			}
 			s.quit = true
 			return
@@ -129,13 +172,17 @@ func (s *Session) line(line string) {
 	cmds := splitLine(line)
 	for i, words := range cmds {
 		s.last = '\n'
-		c := &Context{Words: words, Session: s, Host: s.host}
+		s.handed = false
+		c := &Context{Words: words, Session: s, Host: s.host, Main: s.main}
 		if has && i == len(cmds)-1 {
 			c.Payload, c.HasPayload = body, true
 		}
 		s.run(c)
 		if s.quit || s.err != nil {
 			return
+		}
+		if s.handed {
+			continue // no answer follows what is not text
 		}
 		if s.last != '\n' {
 			s.out = append(s.out, '\n')
@@ -172,7 +219,7 @@ func (s *Session) run(c *Context) {
 	if len(c.Words) == 0 {
 		return
 	}
-	cmd := find(c.Words)
+	cmd := find(c.Words, s.place())
 	if cmd == nil {
 		c.unknown()
 		return
@@ -193,7 +240,7 @@ func (s *Session) run(c *Context) {
 // prompt asks for the next line.
 func (s *Session) prompt() {
 	if s.timed {
-		up := int64(s.host.Uptime() / time.Second)
+		up := int64(s.main.Uptime() / time.Second)
 		s.out = fmt.Appendf(s.out, "[%d:%02d:%02d:%02d]", up/86400, up/3600%24, up/60%60, up%60)
 	}
 	s.out = append(s.out, "> "...)
@@ -225,11 +272,70 @@ func (s *Session) print(text string) { s.out = append(s.out, text...) }
 
 func (s *Session) failed() bool { return s.err != nil }
 
-// flush writes what was gathered. A peer that does not read for the time of the timeout ends the session.
+// Answers go out in pieces, and room for the next one is asked for again and again: the system tells of room only once most
+// of what it holds was read, and a reader that is slow would look like one that is gone.
+const (
+	pieceBytes = 4 << 10
+	askEvery   = 50 * time.Millisecond
+)
+
+// flush writes what was gathered. A peer that takes nothing for the time of the timeout ends the session.
 func (s *Session) flush() {
-	if s.err == nil && len(s.out) > 0 {
-		_ = s.conn.SetWriteDeadline(time.Now().Add(s.timeout))
-		_, s.err = s.conn.Write(s.out)
+	for p, limit := s.out, time.Now().Add(s.timeout); s.err == nil && len(p) > 0; {
+		now := time.Now()
+		_ = s.conn.SetWriteDeadline(earlier(limit, now.Add(askEvery)))
+		n, err := s.conn.Write(p[:min(len(p), pieceBytes)])
+		p = p[n:]
+		switch {
+		case n > 0:
+			limit = time.Now().Add(s.timeout)
+		case errors.Is(err, os.ErrDeadlineExceeded) && now.Before(limit):
+			err = nil
+		}
+		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) || n == 0 && err != nil {
+			s.err = err
+		}
 	}
 	s.out = s.out[:0]
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// Bounds of what is read of a peer that is being refused: closing on what it still sends would take the answer away from it.
+const (
+	dropBytes = 4 << 20
+	dropTime  = time.Second
+)
+
+// drop reads what a refused peer still sends.
+func (s *Session) drop() {
+	if w, ok := s.conn.(interface{ CloseWrite() error }); ok {
+		_ = w.CloseWrite()
+	}
+	_ = s.conn.SetReadDeadline(time.Now().Add(min(dropTime, s.timeout)))
+	_, _ = io.CopyN(io.Discard, s.in, dropBytes) // whatever ends it
+}
+
+// rest waits for d. It ends early when the peer sends something or goes away, or the server cuts its sessions: false.
+func (s *Session) rest(d time.Duration) bool {
+	s.flush()
+	until := time.Now().Add(d)
+	if s.in.Buffered() > 0 { // what came before is for later
+		t := time.NewTimer(d)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			return true
+		case <-s.done:
+			return false
+		}
+	}
+	_ = s.conn.SetReadDeadline(until)
+	_, err := s.in.Peek(1)
+	return errors.Is(err, os.ErrDeadlineExceeded)
 }

@@ -55,6 +55,10 @@ type Socket struct {
 	ExposeFD     bool
 	V4V6, V6Only bool
 	Interface    string
+	// Bound is the address of the open socket where the configuration does not have it.
+	Bound string
+	// Bind has the options that change the socket, as bind lines have them.
+	Bind model.Bind
 }
 
 // NewSocket returns a socket with the defaults of its options.
@@ -68,7 +72,8 @@ func (s *Socket) SetSeverity(name string) (ok bool) {
 
 // Server accepts sessions on the sockets of one configuration.
 type Server struct {
-	Host Host
+	Host Host // nil in a master
+	Main Main
 	// Failed is told of an error that ended the accepting on a socket.
 	Failed func(s *Socket, err error)
 	// Guard runs a session and survives its panic; nil: nothing does.
@@ -89,7 +94,7 @@ type Server struct {
 
 // NewServer makes a server that answers for host. bufSize is the length of a command in bytes.
 func NewServer(host Host, conf *Config, bufSize int) *Server {
-	s := &Server{Host: host, conf: *conf, bufSize: bufSize, conns: make(map[net.Conn]struct{}), done: make(chan struct{})}
+	s := &Server{Host: host, Main: host, conf: *conf, bufSize: bufSize, conns: make(map[net.Conn]struct{}), done: make(chan struct{})}
 	if s.conf.Timeout <= 0 {
 		s.conf.Timeout = DefaultTimeout
 	}
@@ -138,7 +143,7 @@ func (s *Server) accept(ln net.Listener, sock *Socket) {
 		c, err := ln.Accept()
 		if err == nil && s.track(c) {
 			go func() {
-				s.session(c, sock)
+				s.session(c, sock, Rights{Level: sock.Level})
 				<-s.slots
 				if own != nil {
 					<-own
@@ -180,8 +185,24 @@ func (s *Server) track(c net.Conn) bool {
 	return true
 }
 
+// Rights are what a session begins with.
+type Rights struct {
+	Level Level
+	Modes Mode
+	// Interactive sessions read line after line, Prompt ones ask for each, Timed ones tell the uptime with that.
+	Interactive, Prompt, Timed bool
+}
+
+// ServeConn serves a session on a connection that did not come from a listener, and returns when it is over. It counts in
+// none of the limits.
+func (s *Server) ServeConn(c net.Conn, sock *Socket, r Rights) {
+	if s.track(c) {
+		s.session(c, sock, r)
+	}
+}
+
 // session serves one connection.
-func (s *Server) session(c net.Conn, sock *Socket) {
+func (s *Server) session(c net.Conn, sock *Socket, r Rights) {
 	s.total.Add(1)
 	s.open.Add(1)
 	defer func() {
@@ -191,8 +212,15 @@ func (s *Server) session(c net.Conn, sock *Socket) {
 		s.mu.Unlock()
 	}()
 	x := &Session{
-		conn: c, in: bufio.NewReaderSize(c, s.bufSize), host: s.Host, sock: sock,
-		level: sock.Level, severity: sock.severity, timeout: s.conf.Timeout, maxBody: s.conf.MaxPayload, done: s.done,
+		conn: c, in: bufio.NewReaderSize(c, s.bufSize), host: s.Host, main: s.Main, sock: sock,
+		level: r.Level, modes: r.Modes, severity: sock.severity, timeout: s.conf.Timeout, maxBody: s.conf.MaxPayload, done: s.done,
+		timed: r.Timed,
+	}
+	switch {
+	case r.Prompt:
+		x.interact = prompt
+	case r.Interactive:
+		x.interact = multi
 	}
 	if s.Guard != nil {
 		s.Guard(x.serve)

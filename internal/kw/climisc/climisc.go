@@ -4,6 +4,8 @@
 package climisc
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,9 +20,6 @@ import (
 
 func init() {
 	for _, c := range []cli.Command{
-		{Words: []string{"show", "env"}, Level: cli.Operator, Usage: "show env [var]", Help: "environment of the process", Run: showEnv},
-		{Words: []string{"show", "startup-logs"}, Level: cli.Operator, Usage: "show startup-logs", Help: "messages of the start",
-			Run: func(c *cli.Context) { c.Print(c.Host.StartupLogs()) }},
 		{Words: []string{"get", "var"}, Level: cli.Operator, Usage: "get var <name>", Help: "value of a variable of the process", Run: getVar},
 		{Words: []string{"set", "var"}, Level: cli.Operator, Needs: cli.Experimental, Usage: "set var <name> {expr <expr>|fmt <fmt>}", Help: "sets a variable of the process", Run: setVar},
 		{Words: []string{"show", "errors"}, Level: cli.Operator, Usage: "show errors [<px>] [request|response]", Help: "last faulty messages", Run: showErrors},
@@ -36,8 +35,6 @@ func init() {
 		{Words: []string{"show", "cache"}, Level: cli.Admin, Usage: "show cache", Help: "caches", Run: nothing},
 		{Words: []string{"show", "tls-keys"}, Level: cli.Admin, Usage: "show tls-keys [id|*]", Help: "keys of TLS tickets",
 			Run: func(c *cli.Context) { c.Print("# id (file)\n") }},
-		{Words: []string{"show", "anon"}, Usage: "show anon", Help: "whether names are made unreadable",
-			Run: func(c *cli.Context) { c.Msg(cli.SevInfo, "Anonymized mode disabled") }},
 		{Words: []string{"wait"}, Level: cli.Admin, Usage: "wait {-h|<delay_ms>}", Help: "waits", Run: wait},
 	} {
 		cli.Register(c)
@@ -72,25 +69,15 @@ func showPeers(c *cli.Context) {
 	}
 }
 
-func showEnv(c *cli.Context) {
-	env := c.Host.Config().Env
-	name := c.Arg(0)
-	if name == "" {
-		for _, e := range env {
-			c.Printf("%s\n", e)
-		}
-		return
-	}
-	for _, e := range env {
-		if strings.HasPrefix(e, name+"=") {
-			c.Printf("%s\n", e)
+// showErrors lists the captured messages that broke a protocol, all or those of one proxy: weir captures none.
+func showErrors(c *cli.Context) {
+	if name := c.Arg(0); name != "" && name != "-1" {
+		id, err := strconv.Atoi(name)
+		if !slices.ContainsFunc(c.Host.Config().Proxies, func(p *model.Proxy) bool { return p.Name == name || err == nil && p.ID == id }) && err != nil {
+			c.Err("No such proxy.")
 			return
 		}
 	}
-	c.Err("Variable not found")
-}
-
-func showErrors(c *cli.Context) {
 	c.Printf("Total events captured on [%s] : 0\n", time.Now().Format("02/Jan/2006:15:04:05.000"))
 }
 
@@ -165,9 +152,12 @@ func setVar(c *cli.Context) {
 	}
 }
 
-const waitUsage = `Usage: wait {-h|<duration>}
-  -h          prints this
-  <duration>  how long to wait, in milliseconds or with a unit: us, ms, s, m, h, d
+const waitUsage = `Usage: wait {-h|<duration>} [condition [args...]]
+  -h           prints this
+  <duration>   how long to wait at most, in milliseconds or with a unit: us, ms, s, m, h, d
+  <condition>  what to wait for, nothing if there is none:
+    srv-removable <px>/<sv>  the server is in maintenance and has no connection left
+    be-removable <px>        the backend is used by nothing any more
 `
 
 func wait(c *cli.Context) {
@@ -175,11 +165,8 @@ func wait(c *cli.Context) {
 	case c.Arg(0) == "":
 		c.Err("Expects a duration in milliseconds.")
 		return
-	case c.Arg(0) == "-h":
+	case c.Arg(0) == "-h" || c.Arg(1) == "-h":
 		c.Msg(cli.SevInfo, "%s", waitUsage)
-		return
-	case c.Arg(1) != "":
-		c.Err("'wait' with the condition '%s' is known to HAProxy, not in weir yet.", c.Arg(1))
 		return
 	}
 	d, err := units.Duration(c.Arg(0), units.Millisecond)
@@ -187,6 +174,100 @@ func wait(c *cli.Context) {
 		c.Err("Invalid duration.")
 		return
 	}
-	c.Wait(d)
-	c.Msg(cli.SevInfo, "Done.")
+	var removable func() (done bool, never string)
+	switch c.Arg(1) {
+	case "":
+	case "srv-removable":
+		removable = serverRemovable(c)
+	case "be-removable":
+		removable = backendRemovable(c)
+	default:
+		c.Err("%s", waitUsage)
+		return
+	}
+	if removable == nil {
+		if c.Arg(1) != "" {
+			return // the answer was given
+		}
+		if !c.Wait(d) {
+			c.Err("Interrupted.")
+			return
+		}
+		c.Msg(cli.SevInfo, "Done.")
+		return
+	}
+	waitFor(c, d, removable)
+}
+
+// askAgain is how often the condition of a wait is looked at.
+const askAgain = 20 * time.Millisecond
+
+// waitFor waits until cond holds or never can.
+func waitFor(c *cli.Context, d time.Duration, cond func() (done bool, never string)) {
+	for end := time.Now().Add(d); ; {
+		done, never := cond()
+		left := time.Until(end)
+		switch {
+		case never != "":
+			c.Err("Failed. %s", never)
+			return
+		case done:
+			c.Msg(cli.SevInfo, "Done.")
+			return
+		case left <= 0:
+			c.Err("Wait delay expired.")
+			return
+		}
+		if !c.Wait(min(left, askAgain)) {
+			c.Err("Interrupted.")
+			return
+		}
+	}
+}
+
+// serverRemovable is the condition srv-removable; nil after an answer.
+func serverRemovable(c *cli.Context) func() (bool, string) {
+	if c.Arg(2) == "" {
+		c.Err("Missing server name (<backend>/<server>).")
+		return nil
+	}
+	px, sv, ok := strings.Cut(c.Arg(2), "/")
+	if !ok {
+		c.Err("Require 'backend/server'.")
+		return nil
+	}
+	return func() (bool, string) {
+		for _, b := range c.Host.Backends() {
+			if b.Name != px {
+				continue
+			}
+			for _, s := range b.Servers {
+				if s.Name != sv {
+					continue
+				}
+				if st, _ := c.Host.AdminState(s); st != cli.Maint && st != cli.MaintConfig {
+					return false, "Only servers in maintenance mode can be deleted."
+				}
+				return s.Cur.Cur() == 0 && s.Idle.Load() == 0 && s.Queue.Len() == 0, ""
+			}
+			return false, "No such server."
+		}
+		return false, "No such backend."
+	}
+}
+
+// backendRemovable is the condition be-removable; nil after an answer.
+func backendRemovable(c *cli.Context) func() (bool, string) {
+	if c.Arg(2) == "" {
+		c.Err("Missing backend name.")
+		return nil
+	}
+	return func() (bool, string) {
+		for _, b := range c.Host.Backends() {
+			if b.Name == c.Arg(2) {
+				return false, "This proxy cannot be removed at runtime due to other configuration elements pointing to it."
+			}
+		}
+		return false, "No such backend."
+	}
 }

@@ -57,14 +57,24 @@ func (k kind) has(l *pattern.List) bool {
 	return l.ACL || !l.Map
 }
 
-// find returns the list that an argument names; nil after an answer.
+// find returns the list of the kind that an argument names; nil after an answer.
 func (k kind) find(c *cli.Context, name string) *pattern.List {
+	l := k.lookup(c, name)
+	if l != nil && k.isMap && !l.Map {
+		c.Err("Unknown %s identifier. Please use #<id> or <file>.", k.name)
+		return nil
+	}
+	return l
+}
+
+// lookup returns the list that an argument names, of either kind: commands about ACLs reach the keys of maps.
+func (k kind) lookup(c *cli.Context, name string) *pattern.List {
 	lists := pattern.ListsOf(c.Host.Config())
 	l := lists.Get(name)
 	if l == nil {
 		l = lists.Named(name)
 	}
-	if l == nil || !k.has(l) {
+	if l == nil {
 		c.Err("Unknown %s identifier. Please use #<id> or <file>.", k.name)
 		return nil
 	}
@@ -77,12 +87,12 @@ func version(c *cli.Context) (v uint32, given, ok bool) {
 	if !given {
 		return 0, false, true
 	}
-	c.Args = c.Args[1:]
 	n, err := strconv.ParseUint(text, 10, 32)
 	if err != nil {
 		c.Err("'@%s' is no version.", text)
 		return 0, true, false
 	}
+	c.Args = c.Args[1:]
 	return uint32(n), true, true
 }
 
@@ -99,27 +109,43 @@ func (k kind) show(c *cli.Context) {
 	if l == nil {
 		return
 	}
-	if cur, next := l.Versions(); given && v != cur {
-		if v > next {
-			return // nothing is there
-		}
-		c.Err("Entries of a version that is not in use yet cannot be listed in weir.")
+	if k.isMap != l.Map {
+		c.Err("Unknown %s identifier. Please use #<id> or <file>.", k.name)
 		return
 	}
-	out := make([]byte, 0, 4096)
-	l.Each(func(key, value []byte) bool {
-		out = fmt.Appendf(out, "%#014x %s", ref(key), key)
+	out := make([]byte, 0, dumpBytes)
+	line := func(key, value []byte) bool {
+		out = appendRef(out, ref(key))
+		out = append(append(out, ' '), key...)
 		if l.Map {
 			out = append(append(out, ' '), value...)
 		}
 		out = append(out, '\n')
-		if len(out) >= 4096-256 {
+		if len(out) >= dumpBytes/2 {
 			_, _ = c.Write(out) // Failed tells
 			out = out[:0]
 		}
 		return !c.Failed()
-	})
+	}
+	if cur, _ := l.Versions(); given && v != cur {
+		l.EachVersion(v, func(key, value string) bool { return line([]byte(key), []byte(value)) })
+	} else {
+		l.Each(line)
+	}
 	_, _ = c.Write(out) // a failure ends the session
+}
+
+// dumpBytes is how much of a list is gathered before it is written.
+const dumpBytes = 4096
+
+// appendRef writes how an entry is called besides its key.
+func appendRef(dst []byte, n uint64) []byte {
+	const digits = "0123456789abcdef"
+	dst = append(dst, "0x"...)
+	for shift := 44; shift >= 0; shift -= 4 {
+		dst = append(dst, digits[n>>shift&15])
+	}
+	return dst
 }
 
 // list prints one line a list.
@@ -130,16 +156,20 @@ func (k kind) list(c *cli.Context) {
 			continue
 		}
 		cur, next := l.Versions()
-		var uses []string
-		if l.Map {
-			uses = append(uses, "map")
-		}
-		if l.ACL || !l.Map {
-			uses = append(uses, "acl")
-		}
-		c.Printf("%d (%s) pattern loaded from file '%s' used by %s. curr_ver=%d next_ver=%d entry_cnt=%d\n",
-			l.ID, l.Name, l.Name, strings.Join(uses, ", by "), cur, max(cur, next), l.Len())
+		c.Printf("%d (%s) %s. curr_ver=%d next_ver=%d entry_cnt=%d\n", l.ID, l.Name, describe(l), cur, max(cur, next), l.Entries())
 	}
+}
+
+// describe says where a list comes from and what uses it.
+func describe(l *pattern.List) string {
+	uses := strings.Join(l.Uses(), ", by ")
+	switch {
+	case strings.HasPrefix(l.Name, "#"): // an ACL with an identity of its own ("-u")
+		return "acl"
+	case uses == "":
+		uses = "acl"
+	}
+	return fmt.Sprintf("pattern loaded from file '%s' used by %s", l.Name, uses)
 }
 
 // ref is how an entry is called besides its key: entries of the same key share it.
@@ -149,24 +179,23 @@ func ref(key []byte) uint64 {
 	return h.Sum64()>>16 | 1
 }
 
-// key resolves "#0x..." to the key of the entry.
-func key(l *pattern.List, text string) string {
-	hex, ok := strings.CutPrefix(text, "#0x")
-	if !ok {
-		return text
+// key resolves "#0x..." to the key of the entry; ok is false when there is none.
+func key(l *pattern.List, text string) (_ string, ok bool) {
+	hex, isRef := strings.CutPrefix(text, "#")
+	if !isRef {
+		return text, true
 	}
-	want, err := strconv.ParseUint(hex, 16, 64)
+	want, err := strconv.ParseUint(strings.TrimPrefix(hex, "0x"), 16, 64)
 	if err != nil {
-		return text
+		return text, true // a key that begins like a reference
 	}
 	l.Each(func(key, _ []byte) bool {
-		if ref(key) != want {
-			return true
+		if ok = ref(key) == want; ok {
+			text = string(key)
 		}
-		text = string(key)
-		return false
+		return !ok
 	})
-	return text
+	return text, ok
 }
 
 // network finds the longest network of a view that an address lies in; an index of addresses does not keep it as text.
@@ -193,7 +222,7 @@ func network(v *pattern.View, text string) (found []byte) {
 var trees = []pattern.Method{pattern.Str, pattern.IP, pattern.Beg}
 
 func (k kind) get(c *cli.Context) {
-	if len(c.Args) < 2 {
+	if len(c.Args) < 2 || c.Arg(1) == "" {
 		c.Err("Missing %s identifier and/or key.", k.name)
 		return
 	}
@@ -236,23 +265,27 @@ func (k kind) add(c *cli.Context) {
 	if !ok {
 		return
 	}
-	words := 2
-	if k.isMap && !c.HasPayload {
-		words = 3
+	fits := len(c.Args) >= 2 && c.Arg(1) != ""
+	if k.isMap {
+		fits = len(c.Args) >= 3 && !c.HasPayload || len(c.Args) >= 1 && c.HasPayload
+	} else if c.HasPayload {
+		fits = false
 	}
-	if k.isMap && c.HasPayload {
-		words = 1
-	}
-	if len(c.Args) < words || c.HasPayload && c.Payload == "" {
-		if k.isMap {
-			c.Err("'add map' expects three parameters (map identifier, key and value) or one parameter (map identifier) and a payload")
-		} else {
-			c.Err("'add acl' expects two parameters: ACL identifier and pattern.")
-		}
+	switch {
+	case fits:
+	case k.isMap:
+		c.Err("'add map' expects three parameters (map identifier, key and value) or one parameter (map identifier) and a payload")
+		return
+	default:
+		c.Err("'add acl' expects two parameters: ACL identifier and pattern.")
 		return
 	}
-	l := k.find(c, c.Arg(0))
-	if l == nil {
+	l := k.lookup(c, c.Arg(0))
+	switch {
+	case l == nil:
+		return
+	case !k.isMap && l.Map:
+		c.Err("This ACL is shared with a map containing samples. You must use the command 'add map' to add values.")
 		return
 	}
 	put := l.Add
@@ -263,15 +296,17 @@ func (k kind) add(c *cli.Context) {
 		}
 		put = func(key, value string) error { return l.AddVersion(v, key, value) }
 	}
-	if !k.isMap || !c.HasPayload {
+	if !c.HasPayload {
 		addError(c, put(c.Arg(1), c.Arg(2)))
 		return
 	}
+	addLines(c, put)
+}
+
+// addLines adds the entries of a payload: the first word of a line is a key, the rest of it the value.
+func addLines(c *cli.Context, put func(key, value string) error) {
 	for line := range strings.Lines(c.Payload) {
-		line = strings.TrimLeft(strings.TrimRight(line, "\r\n"), " \t")
-		if line == "" {
-			continue
-		}
+		line = strings.TrimRight(line, "\r\n")
 		key, value := line, ""
 		if i := strings.IndexAny(line, " \t"); i >= 0 {
 			key, value = line[:i], strings.TrimLeft(line[i:], " \t")
@@ -308,7 +343,8 @@ func (k kind) del(c *cli.Context) {
 	if l == nil {
 		return
 	}
-	if err := l.Del(key(l, c.Arg(1))); err != nil {
+	name, ok := key(l, c.Arg(1))
+	if !ok || l.DelFirst(name) != nil {
 		c.Err("Key not found.")
 	}
 }
@@ -322,7 +358,12 @@ func setMap(c *cli.Context) {
 	if l == nil {
 		return
 	}
-	err := l.Set(key(l, c.Arg(1)), c.Arg(2))
+	name, ok := key(l, c.Arg(1))
+	if !ok {
+		c.Err("key or pattern not found.")
+		return
+	}
+	err := l.Set(name, c.Arg(2))
 	switch {
 	case errors.Is(err, pattern.ErrNoEntry):
 		c.Err("entry not found.")
@@ -345,15 +386,17 @@ func (k kind) clear(c *cli.Context) {
 		return
 	}
 	if cur, _ := l.Versions(); given && v != cur {
-		if err := l.ClearVersion(v); err != nil {
-			c.Err("Version number out of range.")
-		}
+		l.ClearVersion(v)
 		return
 	}
 	l.Clear()
 }
 
 func (k kind) prepare(c *cli.Context) {
+	if len(c.Args) < 1 {
+		c.Err("Missing %s identifier.", k.name)
+		return
+	}
 	if l := k.find(c, c.Arg(0)); l != nil {
 		c.Msg(cli.SevInfo, "New version created: %d", l.Prepare())
 	}

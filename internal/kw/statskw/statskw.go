@@ -74,6 +74,32 @@ func init() {
 		config.Keyword{Name: "v4v6", Help: "IPv4 and IPv6 on one socket", Parse: config.On(func(l *config.Line, s *cli.Socket) { s.V4V6 = true })},
 		config.Keyword{Name: "v6only", Help: "IPv6 only", Parse: config.On(func(l *config.Line, s *cli.Socket) { s.V6Only = true })},
 	)
+	options.Add(shared()...)
+}
+
+// shared are the options that a stats socket has from bind lines: they mean the same there. "nice", "thread" and "label"
+// concern the event loops, on which sessions of the runtime API do not run.
+func shared() (list []config.Keyword) {
+	for _, o := range []struct {
+		name, args, help string
+	}{
+		{"id", "<id>", "number of the socket"}, {"mss", "<maxseg>", "TCP maximum segment size"}, {"tcp-ut", "<delay>", "TCP user timeout"},
+		{"tfo", "", "TCP Fast Open"}, {"defer-accept", "", "accepts a connection when its first data arrives"},
+		{"transparent", "", "listens on addresses that are not local"}, {"cc", "<algo>", "TCP congestion control"},
+		{"nice", "<nice>", "priority of the connections"}, {"thread", "[<group>/]<threads>[,...]", "threads that serve the socket"},
+		{"shards", "{ <number> | by-thread | by-group }", "sockets per address"}, {"label", "<label>", "label of the socket"},
+	} {
+		k := config.Keyword{Name: o.name, Args: o.args, Help: o.help, Parse: func(l *config.Line, target any) {
+			if b, ok := config.Bind.Lookup(o.name); ok {
+				b.Parse(l, &target.(*cli.Socket).Bind)
+			}
+		}}
+		if o.args != "" {
+			k.Params = 1
+		}
+		list = append(list, k)
+	}
+	return list
 }
 
 // word is an option with one word as its value.

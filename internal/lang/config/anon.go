@@ -145,3 +145,22 @@ func xxh32(p []byte, seed uint32) uint32 {
 	h *= xxPrime3
 	return h ^ h>>16
 }
+
+// AnonID hides a name with a key; 0 leaves it as it is, as an empty name is in any case.
+func AnonID(key uint32, name string) string {
+	if key == 0 || name == "" {
+		return name
+	}
+	return fmt.Sprintf("%06x", anonHash(key, name))
+}
+
+// AnonPath hides the name of a file with a key; 0 leaves it as it is.
+func AnonPath(key uint32, name string) string { return AnonID(key, name) }
+
+// AnonAddr hides an address with a key, but for its port, its form and local ones; 0 leaves it as it is.
+func AnonAddr(key uint32, text string) string {
+	if key == 0 || text == "" {
+		return text
+	}
+	return anonAddress(key, text)
+}

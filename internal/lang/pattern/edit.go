@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"weir/internal/lang/sample"
@@ -47,40 +48,55 @@ func (l *List) check(key, value string) error {
 // add lays an entry over the indexes of all views.
 func (l *List) add(c change) error {
 	for _, v := range l.views {
-		s := v.state.Load()
-		list := []change{c}
-		added := slices.Clone(s.added)
-		total := 1
-		for n := len(added) - 1; n >= 0; n-- {
-			total += len(added[n].list)
+		if err := l.lay(v, []change{c}); err != nil {
+			return err
 		}
-		// What has grown to the size of the layer below is made one with it.
-		for n := len(added); n > 0 && len(added[n-1].list) < 2*len(list); n-- {
-			list = append(slices.Clone(added[n-1].list), list...)
-			added = added[:n-1]
-		}
-		if total > max(maxAdded, s.base.len()/4) {
-			if err := l.rebuild(v, []change{c}, nil); err != nil {
-				return err
-			}
-			continue
-		}
-		b := newBuilder(v.method, v.fold)
-		for _, c := range list {
-			if err := b.add([]byte(c.key), []byte(c.value), true); err != nil {
-				return err
-			}
-		}
-		v.state.Store(&layers{base: s.base, added: append(added, layer{b.build(), list})})
 	}
 	return nil
 }
 
-// rebuild makes one index of what a view has, without the entries that drop names and with more behind them.
-func (l *List) rebuild(v *View, more []change, drop func(key, value []byte) (keep bool, newValue []byte)) error {
+// lay puts entries over the index of a view.
+func (l *List) lay(v *View, list []change) error {
+	s := v.state.Load()
+	added := slices.Clone(s.added)
+	total := len(list)
+	for n := len(added) - 1; n >= 0; n-- {
+		total += len(added[n].list)
+	}
+	// What has grown to the size of the layer below is made one with it.
+	for n := len(added); n > 0 && len(added[n-1].list) < 2*len(list); n-- {
+		list = append(added[n-1].alive(), list...)
+		added = added[:n-1]
+	}
+	if total > max(maxAdded, s.base.len()/4) {
+		return l.rebuild(v, list, added, nil)
+	}
+	b := newBuilder(v.method, v.fold)
+	for _, c := range list {
+		if err := b.add([]byte(c.key), []byte(c.value), true); err != nil {
+			return err
+		}
+	}
+	v.state.Store(&layers{base: s.base, added: append(added, layer{index: b.build(), list: list})})
+	return nil
+}
+
+// alive are the entries that a layer was made of, without those that were taken out.
+func (y *layer) alive() (list []change) {
+	for _, c := range y.list {
+		if _, dead := y.dead[c.key]; !dead {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// rebuild makes one index of a view's base and added layers, without the entries that drop names and with more behind them.
+func (l *List) rebuild(v *View, more []change, added []layer, drop func(key, value []byte) (keep bool, newValue []byte)) error {
 	b := newBuilder(v.method, v.fold)
 	var err error
-	v.Each(func(key, value []byte) bool {
+	old := layers{v.state.Load().base, added}
+	old.each(func(key, value []byte) bool {
 		if drop != nil {
 			keep, changed := drop(key, value)
 			if !keep {
@@ -99,13 +115,14 @@ func (l *List) rebuild(v *View, more []change, drop func(key, value []byte) (kee
 	if err != nil {
 		return err
 	}
-	v.state.Store(&layers{base: b.build()})
+	v.state.Store(whole(b.build()))
 	return nil
 }
 
 // Each calls fn for all entries of the view until it returns false. Both slices are valid during the call.
-func (v *View) Each(fn func(key, value []byte) bool) {
-	s := v.state.Load()
+func (v *View) Each(fn func(key, value []byte) bool) { v.state.Load().each(fn) }
+
+func (s *layers) each(fn func(key, value []byte) bool) {
 	on := true
 	s.base.each(func(key, value []byte) bool {
 		on = fn(key, value)
@@ -171,7 +188,12 @@ func (v *View) sameKey(key string) func(entry []byte) bool {
 
 // Del removes all entries of a key.
 func (l *List) Del(key string) error {
-	return l.edit(key, func([]byte) (bool, []byte) { return false, nil })
+	return l.edit(key, func([]byte, int) (bool, []byte) { return false, nil })
+}
+
+// DelFirst removes the first entry of a key.
+func (l *List) DelFirst(key string) error {
+	return l.edit(key, func(value []byte, n int) (bool, []byte) { return n > 0, value })
 }
 
 // Set changes the value of all entries of a key.
@@ -184,25 +206,35 @@ func (l *List) Set(key, value string) error {
 		}
 	}
 	l.mu.Unlock()
-	return l.edit(key, func([]byte) (bool, []byte) { return true, []byte(value) })
+	return l.edit(key, func([]byte, int) (bool, []byte) { return true, []byte(value) })
 }
 
-// edit applies fn to the entries of a key.
-func (l *List) edit(key string, fn func(value []byte) (keep bool, newValue []byte)) error {
+// edit applies fn to the entries of a key, which it gets with their number among those of the key.
+func (l *List) edit(key string, fn func(value []byte, n int) (keep bool, newValue []byte)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	found := false
 	for _, v := range l.views {
+		if v.method == Str && v.Len() > maxAdded {
+			hit, err := l.mask(v, key, fn)
+			if err != nil {
+				return err
+			}
+			found = found || hit
+			continue
+		}
 		same := v.sameKey(key)
 		if !v.has(same) {
 			continue
 		}
 		found = true
-		err := l.rebuild(v, nil, func(k, value []byte) (bool, []byte) {
+		n := -1
+		err := l.rebuild(v, nil, v.state.Load().added, func(k, value []byte) (bool, []byte) {
 			if !same(k) {
 				return true, value
 			}
-			return fn(value)
+			n++
+			return fn(value, n)
 		})
 		if err != nil {
 			return err
@@ -212,6 +244,81 @@ func (l *List) edit(key string, fn func(value []byte) (keep bool, newValue []byt
 		return ErrNoEntry
 	}
 	return nil
+}
+
+// maxDead is how many keys may have been taken out of a layer before all are made one.
+const maxDead = 4096
+
+// mask is edit for large lists of strings: the key is noted as taken out, and what stays of its entries is laid over the
+// list. The lookup of a string finds all that is to be known about it, so that nothing is walked.
+func (l *List) mask(v *View, key string, fn func(value []byte, n int) (keep bool, newValue []byte)) (found bool, err error) {
+	s := v.state.Load()
+	next := &layers{base: s.base, added: slices.Clone(s.added)}
+	var stay []change
+	n, full := -1, false
+	for i := -1; i < len(next.added); i++ {
+		y := &next.base
+		if i >= 0 {
+			y = &next.added[i]
+		}
+		class := y.same(key)
+		if !slices.ContainsFunc(class, func(c change) bool { return c.key == key }) {
+			continue
+		}
+		y.dead = maps.Clone(y.dead)
+		if y.dead == nil {
+			y.dead = make(map[string]int)
+		}
+		for _, c := range class {
+			y.dead[c.key]++
+			y.gone++
+			if c.key == key {
+				n++
+				found = true
+				keep, value := fn([]byte(c.value), n)
+				if !keep {
+					continue
+				}
+				c.value = string(value)
+			}
+			stay = append(stay, c)
+		}
+		full = full || len(y.dead) > maxDead
+	}
+	if !found {
+		return false, nil
+	}
+	v.state.Store(next)
+	if full {
+		return true, l.rebuild(v, stay, next.added, nil)
+	}
+	if len(stay) > 0 {
+		err = l.lay(v, stay)
+	}
+	return true, err
+}
+
+// same are the entries of an index of strings that a lookup of key could find, those of other letter case included.
+func (y *layer) same(key string) (list []change) {
+	x, ok := y.index.(*strIndex)
+	if !ok {
+		return nil
+	}
+	m, ok := x.find(&model.Value{Type: model.TypeStr, B: []byte(key)}, nil)
+	if !ok {
+		return nil
+	}
+	if !x.double {
+		list = []change{{string(m.Key), string(m.Value)}}
+	} else {
+		x.each(func(k, value []byte) bool {
+			if x.equal(k, []byte(key)) {
+				list = append(list, change{string(k), string(value)})
+			}
+			return true
+		})
+	}
+	return slices.DeleteFunc(list, func(c change) bool { _, dead := y.dead[c.key]; return dead })
 }
 
 func (v *View) has(same func([]byte) bool) (found bool) {
@@ -241,7 +348,7 @@ func (l *List) Clear() {
 
 func (l *List) clear() {
 	for _, v := range l.views {
-		v.state.Store(&layers{base: newBuilder(v.method, v.fold).build()})
+		v.state.Store(whole(newBuilder(v.method, v.fold).build()))
 	}
 }
 
@@ -264,42 +371,73 @@ func (l *List) Versions() (cur, next uint32) {
 	return l.cur, l.next
 }
 
-// AddVersion adds an entry to a prepared version.
+// AddVersion adds an entry to a version beside the one in use. One that is older than that can be filled too, but is never
+// used.
 func (l *List) AddVersion(version uint32, key, value string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	list, ok := l.pending[version]
-	if !ok {
+	if version > l.next || version == l.cur {
 		return ErrNoVersion
 	}
 	if err := l.check(key, value); err != nil {
 		return err
 	}
-	l.pending[version] = append(list, change{key, value})
+	if l.pending == nil {
+		l.pending = make(map[uint32][]change)
+	}
+	l.pending[version] = append(l.pending[version], change{key, value})
 	return nil
 }
 
-// ClearVersion gives a prepared version up.
-func (l *List) ClearVersion(version uint32) error {
+// ClearVersion empties a version beside the one in use.
+func (l *List) ClearVersion(version uint32) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, ok := l.pending[version]; !ok {
-		return ErrNoVersion
+	if _, ok := l.pending[version]; ok {
+		l.pending[version] = nil
 	}
-	delete(l.pending, version)
-	return nil
 }
 
-// Commit puts a prepared version in the place of the one in use.
+// EachVersion calls fn for the entries of a version beside the one in use, until it returns false.
+func (l *List) EachVersion(version uint32, fn func(key, value string) bool) {
+	l.mu.Lock()
+	list := l.pending[version]
+	l.mu.Unlock()
+	for _, c := range list { // it grows at its end only
+		if !fn(c.key, c.value) {
+			return
+		}
+	}
+}
+
+// Entries counts the entries of all versions, once for each way in which the list is looked at.
+func (l *List) Entries() (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, v := range l.views {
+		n += v.Len()
+		for _, list := range l.pending {
+			n += len(list)
+		}
+	}
+	return n
+}
+
+// Uses tell where a configuration names the list: "map at file 'x' line 3".
+func (l *List) Uses() []string { return l.uses }
+
+// Commit puts a prepared version in the place of the one in use. The lists are made before anything is held up.
 func (l *List) Commit(version uint32) error {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	list, ok := l.pending[version]
+	list := l.pending[version]
+	views := slices.Clone(l.views)
+	ok := version > l.cur && version <= l.next
+	l.mu.Unlock()
 	if !ok {
 		return ErrNoVersion
 	}
-	next := make([]index, len(l.views))
-	for i, v := range l.views {
+	next := make([]index, len(views))
+	for i, v := range views {
 		b := newBuilder(v.method, v.fold)
 		for _, c := range list {
 			if err := b.add([]byte(c.key), []byte(c.value), true); err != nil {
@@ -308,8 +446,13 @@ func (l *List) Commit(version uint32) error {
 		}
 		next[i] = b.build()
 	}
-	for i, v := range l.views {
-		v.state.Store(&layers{base: next[i]})
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if version <= l.cur || len(l.pending[version]) != len(list) {
+		return ErrNoVersion // somebody else was at it
+	}
+	for i, v := range views {
+		v.state.Store(whole(next[i]))
 	}
 	for n := range l.pending { // versions before it can no longer be committed
 		if n <= version {

@@ -52,6 +52,7 @@ type List struct {
 
 	path     string // "": no file
 	optional bool
+	uses     []string // "map at file 'x' line 3"
 
 	mu      sync.Mutex
 	views   []*View
@@ -74,15 +75,45 @@ type View struct {
 
 // layers are an index and what was added to it since, oldest first: each layer is at least twice as large as the next.
 type layers struct {
-	base  index
+	base  layer
 	added []layer
 }
 
-// layer are entries that were added at run time.
+// layer is an index with the keys that were taken out of it since it was made: none of their entries is there any more.
 type layer struct {
 	index
-	list []change
+	list []change // what it was made of, for those that were added at run time
+	dead map[string]int
+	gone int // entries of the dead keys
 }
+
+func (y *layer) len() int { return y.index.len() - y.gone }
+
+func (y *layer) find(x *model.Value, left *budget.Steps) (Match, bool) {
+	m, ok := y.index.find(x, left)
+	if ok && y.dead != nil {
+		if _, dead := y.dead[string(m.Key)]; dead {
+			return Match{}, false
+		}
+	}
+	return m, ok
+}
+
+func (y *layer) each(fn func(key, value []byte) bool) {
+	if y.dead == nil {
+		y.index.each(fn)
+		return
+	}
+	y.index.each(func(key, value []byte) bool {
+		if _, dead := y.dead[string(key)]; dead {
+			return true
+		}
+		return fn(key, value)
+	})
+}
+
+// whole makes layers of one index.
+func whole(x index) *layers { return &layers{base: layer{index: x}} }
 
 // List is the list that the view looks at.
 func (v *View) List() *List { return v.list }
@@ -90,7 +121,7 @@ func (v *View) List() *List { return v.list }
 // view returns the view for a method, making an empty one if there is none.
 func (l *List) view(m Method, fold bool) *View {
 	v := &View{list: l, method: m, fold: fold}
-	v.state.Store(&layers{base: newBuilder(m, fold).build()})
+	v.state.Store(whole(newBuilder(m, fold).build()))
 	l.views = append(l.views, v)
 	return v
 }
@@ -111,7 +142,7 @@ func (l *List) View(m Method, fold bool, out Out) (*View, error) {
 		}
 	}
 	v := &View{list: l, method: m, fold: fold, out: out}
-	v.state.Store(&layers{base: b.build()})
+	v.state.Store(whole(b.build()))
 	l.views = append(l.views, v)
 	return v, nil
 }

@@ -307,6 +307,9 @@ func (ls *Lists) inline(id string) (*List, error) {
 	return ls.add("#" + id), nil
 }
 
+// maxUses bounds how many places are remembered that name a list.
+const maxUses = 100
+
 // Open returns the list of a name (manual 2.7): file@NAME or NAME for a file, opt@NAME for one that may be missing, virt@NAME
 // for none. asMap says that lines hold a key and a value. What the file holds is read by each view.
 func (ls *Lists) Open(sc *sample.Scope, name string, asMap bool) (*List, error) {
@@ -336,10 +339,15 @@ func (ls *Lists) Open(sc *sample.Scope, name string, asMap bool) (*List, error) 
 		l.optional = optional
 	}
 	l.optional = l.optional && optional
+	kind := "acl"
 	if asMap {
-		l.Map = true
+		l.Map, kind = true, "map"
 	} else {
 		l.ACL = true
+	}
+	if sc.Line != nil && len(l.uses) < maxUses {
+		pos := sc.Line.Pos()
+		l.uses = append(l.uses, fmt.Sprintf("%s at file '%s' line %d", kind, pos.File, pos.Line))
 	}
 	return l, nil
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -374,9 +375,80 @@ func TestVersions(t *testing.T) {
 		t.Errorf("versions %d, %d", cur, next)
 	}
 	three := l.Prepare()
-	must(l.ClearVersion(three))
-	if err := l.Commit(three); err != pattern.ErrNoVersion {
-		t.Errorf("a cleared version was committed: %v", err)
+	must(l.AddVersion(three, "x", "1"))
+	if n := l.Entries(); n != 2 {
+		t.Errorf("%d entries in all versions, not 2", n)
+	}
+	l.ClearVersion(three)
+	must(l.Commit(three))
+	if l.Len() != 0 {
+		t.Errorf("a version that was emptied has %d entries", l.Len())
+	}
+}
+
+// TestLargeList changes a list that is too large to be made again each time, and holds it against a plain model.
+func TestLargeList(t *testing.T) {
+	sc := &sample.Scope{Conf: new(model.Config)}
+	l, _ := pattern.ListsOf(sc.Conf).Open(sc, "virt@large", true)
+	v, err := l.View(pattern.Str, true, pattern.OutStr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type entry struct{ key, value string }
+	var want []entry
+	add := func(k, val string) {
+		if err := l.Add(k, val); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, entry{k, val})
+	}
+	for i := range 6000 {
+		add(fmt.Sprintf("key%d", i%5500), fmt.Sprint(i))
+	}
+	add("KEY7", "other case")
+	rng := rand.New(rand.NewPCG(7, 7))
+	for step := range 12000 {
+		k := fmt.Sprintf("key%d", rng.IntN(5600))
+		first := slices.IndexFunc(want, func(e entry) bool { return e.key == k })
+		switch rng.IntN(4) {
+		case 0:
+			add(k, fmt.Sprint("new", step))
+		case 1:
+			if err := l.DelFirst(k); (err == nil) != (first >= 0) {
+				t.Fatalf("step %d: removing %s: %v", step, k, err)
+			}
+			if first >= 0 {
+				want = slices.Delete(want, first, first+1)
+			}
+		case 2:
+			if err := l.Del(k); (err == nil) != (first >= 0) {
+				t.Fatalf("step %d: removing all of %s: %v", step, k, err)
+			}
+			want = slices.DeleteFunc(want, func(e entry) bool { return e.key == k })
+		case 3:
+			if err := l.Set(k, fmt.Sprint("set", step)); (err == nil) != (first >= 0) {
+				t.Fatalf("step %d: setting %s: %v", step, k, err)
+			}
+			for i := range want {
+				if want[i].key == k {
+					want[i].value = fmt.Sprint("set", step)
+				}
+			}
+		}
+		got := get(v, value(model.TypeStr, k))
+		ok := got == "-"
+		for _, e := range want {
+			if strings.EqualFold(e.key, k) {
+				ok = got == e.value // the first of equal keys decides
+				break
+			}
+		}
+		if !ok && !slices.ContainsFunc(want, func(e entry) bool { return strings.EqualFold(e.key, k) && e.value == got }) {
+			t.Fatalf("step %d: %s is %q", step, k, got)
+		}
+		if l.Len() != len(want) {
+			t.Fatalf("step %d: %d entries, not %d", step, l.Len(), len(want))
+		}
 	}
 }
 

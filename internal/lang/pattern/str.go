@@ -17,6 +17,8 @@ type strIndex struct {
 	arena []byte   // records: length of the key, length of the value, both variable-length, then the bytes
 	table []uint32 // place of a record + 1; 0: free. The first of equal keys is in it
 	n     int
+	// double: some keys are there more than once.
+	double bool
 }
 
 // maxArena is how many bytes of text a list of strings may have.
@@ -65,6 +67,7 @@ func (b *strBuilder) build() index {
 				break
 			}
 			if other, _, _ := x.record(int(x.table[i] - 1)); x.equal(other, key) {
+				x.double = true
 				break // the first one counts
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"weir/internal/engine/listen"
 	"weir/internal/engine/stats"
 	"weir/internal/model"
+	"weir/internal/proc/keeper"
 	"weir/internal/rt/sock"
 )
 
@@ -129,7 +130,7 @@ func (g *Generation) open(s *bound, a addr.Addr, port, shard int, sharded bool) 
 		return fmt.Errorf("cannot listen on a %s", a.Family)
 	}
 	s.name = fmt.Sprintf("%s/%d if=%s v6=%v", what, shard, o.Interface, o.V6Only)
-	s.fd, err = g.keeper.Borrow(s.name, func() (int, error) {
+	s.fd, err = g.keeper.Borrow(s.name, keeper.Want{Addr: o.Addr, Unix: o.Unix, Interface: o.Interface, V6Only: o.V6Only}, func() (int, error) {
 		if a.Family == addr.FD {
 			return adopt(a.FD)
 		}

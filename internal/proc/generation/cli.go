@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,6 +24,8 @@ import (
 	"weir/internal/engine/server"
 	"weir/internal/engine/stats"
 	"weir/internal/feat/cli"
+	"weir/internal/model"
+	"weir/internal/proc/keeper"
 	"weir/internal/rt/clock"
 	"weir/internal/rt/loop"
 	"weir/internal/rt/sock"
@@ -43,6 +46,11 @@ type runtimeAPI struct {
 	sockets []*cliSocket
 	states  map[*server.Server]*adminState
 	accept  map[*frontend.Frontend]cli.Accepting
+	// anon is the key of anonymised answers that a command has set.
+	anon    atomic.Uint32
+	blocked blockedLog
+	// handed is set once another process has taken the listening sockets over: the paths of unix sockets are its own then.
+	handed atomic.Bool
 	// frontMax are limits on the connections of frontends that commands have set.
 	frontMax map[*frontend.Frontend]int
 }
@@ -82,10 +90,9 @@ func (g *Generation) bindCLI(errs *diag.List) {
 }
 
 func (g *Generation) openCLI(conf *cli.Socket) (s *cliSocket, err error) {
-	o := sock.ListenOptions{UID: conf.UID, GID: conf.GID, Backlog: cmp.Or(conf.Backlog, 1024), Interface: conf.Interface}
-	if conf.Mode > 0 {
-		o.Mode = uint32(conf.Mode)
-	}
+	b := conf.Bind
+	b.UID, b.GID, b.PermMode, b.Backlog, b.Interface = conf.UID, conf.GID, conf.Mode, cmp.Or(conf.Backlog, 1024), conf.Interface
+	o := listenOptions(&b, new(model.Proxy), 0)
 	s = &cliSocket{conf: conf}
 	what := conf.Text
 	switch a := conf.Addr; a.Family {
@@ -105,7 +112,7 @@ func (g *Generation) openCLI(conf *cli.Socket) (s *cliSocket, err error) {
 	if s.path != "" { // another owner or mode needs another socket, which takes the place of the old one
 		s.name += fmt.Sprintf(" mode=%o uid=%d gid=%d", o.Mode, o.UID, o.GID)
 	}
-	s.fd, err = g.keeper.Borrow(s.name, func() (int, error) {
+	s.fd, err = g.keeper.Borrow(s.name, keeper.Want{Addr: o.Addr, Unix: o.Unix, Interface: o.Interface, V6Only: o.V6Only}, func() (int, error) {
 		if conf.Addr.Family == addr.FD {
 			return adopt(conf.Addr.FD)
 		}
@@ -117,7 +124,30 @@ func (g *Generation) openCLI(conf *cli.Socket) (s *cliSocket, err error) {
 	if s.path != "" {
 		s.file, _ = os.Lstat(s.path)
 	}
-	return s, nil
+	if s.path == "" && conf.Addr.Family != addr.Abstract {
+		conf.Bound = boundName(s.fd)
+	}
+	return s, clientSocket(s.fd, &b, new(model.Tune))
+}
+
+// boundName is the address of an open socket as "show cli sockets" has it; empty when it has none to tell.
+func boundName(fd int) string {
+	sa, err := unix.Getsockname(fd)
+	if err != nil {
+		return ""
+	}
+	switch a := sa.(type) {
+	case *unix.SockaddrInet4:
+		return "ipv4@" + netip.AddrPortFrom(netip.AddrFrom4(a.Addr), uint16(a.Port)).String()
+	case *unix.SockaddrInet6:
+		return "ipv6@" + netip.AddrPortFrom(netip.AddrFrom16(a.Addr), uint16(a.Port)).String()
+	case *unix.SockaddrUnix:
+		if name, ok := strings.CutPrefix(a.Name, "@"); ok {
+			return "abns@" + name
+		}
+		return "unix@" + a.Name
+	}
+	return ""
 }
 
 // unbindCLI gives the stats sockets back.
@@ -153,6 +183,7 @@ func (a *runtimeAPI) enter(g *Generation) {
 	clear(a.accept)
 	clear(a.frontMax)
 	a.maxConn.Store(0)
+	a.anon.Store(g.Config.Global.AnonKey)
 }
 
 // serve answers on the sockets of g from now on.
@@ -201,7 +232,9 @@ func (a *runtimeAPI) release(let bool) {
 		a.server.Close(let)
 	}
 	for _, s := range a.sockets {
-		s.remove()
+		if !a.handed.Load() {
+			s.remove()
+		}
 	}
 	a.sockets = nil
 }

@@ -43,6 +43,26 @@ func (a *runtimeAPI) StartupLogs() string {
 	return a.p.opt.StartupLogs()
 }
 
+// Environ is the environment as the configuration left it.
+func (a *runtimeAPI) Environ() []string { return a.generation().Config.Env }
+
+// Version of the program.
+func (a *runtimeAPI) Version() string { return a.p.opt.Version }
+
+// Anon is the key of sessions that have none of their own.
+func (a *runtimeAPI) Anon() uint32 { return a.anon.Load() }
+
+// SetAnon changes it until the next configuration.
+func (a *runtimeAPI) SetAnon(key uint32) { a.anon.Store(key) }
+
+// Reload reads the configuration again and switches to it.
+func (a *runtimeAPI) Reload(bool) (text string, ok bool) {
+	if a.p.opt.Reload == nil {
+		return "This process cannot read its configuration again.\n", false
+	}
+	return a.p.opt.Reload()
+}
+
 // MaxConn is the limit on client connections of the process.
 func (a *runtimeAPI) MaxConn() int {
 	if n := a.maxConn.Load(); n > 0 {

@@ -30,6 +30,10 @@ type ProcessOptions struct {
 	// Version, Released and StartupLogs are what runtime commands tell about the program.
 	Version, Released string
 	StartupLogs       func() string
+	// BootIDs are the user and the group that the process began with.
+	BootIDs [2]int
+	// Reload reads the configuration again and switches to it; nil: it cannot be done.
+	Reload func() (text string, ok bool)
 }
 
 // Process runs generations on its loops.
@@ -89,7 +93,9 @@ func (p *Process) watch(after time.Duration) {
 		after = defaultBlocked
 	}
 	p.dog = &loop.Watchdog{Loops: p.loops, After: after, Report: func(l *loop.Loop, late time.Duration, stacks string) {
-		p.opt.Warn(fmt.Sprintf("thread %d has been busy with one thing for %d ms; everything else it serves waits.\n%.4096s", l.ID()+1, late.Milliseconds(), stacks))
+		text := fmt.Sprintf("thread %d has been busy with one thing for %d ms; everything else it serves waits.\n%.4096s", l.ID()+1, late.Milliseconds(), stacks)
+		p.cli.blocked.add(text)
+		p.opt.Warn(text)
 	}}
 	p.dog.Start()
 }

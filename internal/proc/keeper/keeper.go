@@ -4,6 +4,8 @@
 package keeper
 
 import (
+	"net/netip"
+	"slices"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -23,6 +25,7 @@ type Keeper struct {
 
 	mu      sync.Mutex
 	sockets map[string]*socket
+	left    []Leave
 }
 
 type socket struct {
@@ -37,17 +40,66 @@ func New() *Keeper {
 	return k
 }
 
-// Borrow returns the socket of that name, which open makes when there is none. Each Borrow is given back by Return.
-func (k *Keeper) Borrow(name string, open func() (int, error)) (fd int, err error) {
+// Want describes a socket well enough to find it among those that another process has left.
+type Want struct {
+	Addr      netip.AddrPort
+	Unix      string // path, or name after '@'
+	Interface string
+	V6Only    bool
+}
+
+// Leave is a listening socket that another process has handed over.
+type Leave struct {
+	FD int
+	Want
+}
+
+// Inherit takes over what another process has left. Borrow prefers these sockets to new ones.
+func (k *Keeper) Inherit(list []Leave) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.left = append(k.left, list...)
+}
+
+// Disinherit closes what nobody has borrowed, and returns how many sockets that were.
+func (k *Keeper) Disinherit() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	n := len(k.left)
+	for _, l := range k.left {
+		_ = unix.Close(l.FD)
+	}
+	k.left = nil
+	return n
+}
+
+// inherited takes a socket out of those that were left; -1 for none.
+func (k *Keeper) inherited(w Want) int {
+	if !w.Addr.IsValid() && w.Unix == "" {
+		return -1
+	}
+	i := slices.IndexFunc(k.left, func(l Leave) bool { return l.Want == w })
+	if i < 0 {
+		return -1
+	}
+	fd := k.left[i].FD
+	k.left = slices.Delete(k.left, i, i+1)
+	return fd
+}
+
+// Borrow returns the socket of that name; when there is none, one that was inherited and is like w, or else what open
+// makes. Each Borrow is given back by Return.
+func (k *Keeper) Borrow(name string, w Want, open func() (int, error)) (fd int, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if s := k.sockets[name]; s != nil {
 		s.users++
 		return s.fd, nil
 	}
-	fd, err = open()
-	if err != nil {
-		return -1, err
+	if fd = k.inherited(w); fd < 0 {
+		if fd, err = open(); err != nil {
+			return -1, err
+		}
 	}
 	k.sockets[name] = &socket{fd: fd, users: 1}
 	return fd, nil

@@ -22,6 +22,8 @@ type Conn struct {
 	rx     buf.Queue
 	tx     buf.Queue
 	next   *Conn // in env.dirty
+	before *Conn // in env.conns, as after
+	after  *Conn
 	nm     *names
 	errno  int32
 	fl     flags
@@ -68,7 +70,7 @@ func AdoptForeign(l *loop.Loop, fd int, peer netip.AddrPort) (*Conn, error) {
 		c.names().peer.set(peer)
 	}
 	if err := c.e.p.Attach(&c.file, false); err != nil {
-		c.e.l.Counters.Conns.Dec()
+		c.e.leave(c)
 		return nil, err
 	}
 	return c, nil
@@ -78,12 +80,42 @@ func newConn(e *env, fd int) *Conn {
 	c := &Conn{e: e}
 	c.file.Fd = int32(fd)
 	c.file.H = c
-	e.l.Counters.Conns.Inc()
+	e.enter(c)
 	return c
 }
 
 // Sock is the connection itself, which is its own transport.
 func (c *Conn) Sock() *Conn { return c }
+
+// enter puts a connection on the list of its loop.
+func (e *env) enter(c *Conn) {
+	if c.after = e.conns; c.after != nil {
+		c.after.before = c
+	}
+	e.conns = c
+	e.l.Counters.Conns.Inc()
+}
+
+// leave takes it off.
+func (e *env) leave(c *Conn) {
+	if c.before != nil {
+		c.before.after = c.after
+	} else {
+		e.conns = c.after
+	}
+	if c.after != nil {
+		c.after.before = c.before
+	}
+	c.before, c.after = nil, nil
+	e.l.Counters.Conns.Dec()
+}
+
+// Each calls fn for every connection of l, until it returns false. On the loop.
+func Each(l *loop.Loop, fn func(c *Conn) bool) {
+	for c := envOf(l).conns; c != nil && fn(c); {
+		c = c.after
+	}
+}
 
 // Loop is the loop that the connection belongs to.
 func (c *Conn) Loop() *loop.Loop { return c.e.l }
@@ -529,7 +561,7 @@ func (c *Conn) doClose() {
 func (c *Conn) detach() {
 	if c.file.Pending() == 0 {
 		c.e.p.Detach(&c.file)
-		c.e.l.Counters.Conns.Dec()
+		c.e.leave(c)
 	}
 }
 

@@ -80,7 +80,7 @@ func (e *env) connect(fd int, to *sys.SockAddr) (*Conn, error) {
 	}
 	if err := e.p.Attach(&c.file, true); err != nil {
 		sys.RawClose(fd)
-		e.l.Counters.Conns.Dec()
+		e.leave(c)
 		return nil, err
 	}
 	c.fl |= flConnecting

@@ -26,6 +26,7 @@ type env struct {
 	hook   loop.TurnHook
 	dirty  *Conn // connections with something to send, linked through next
 	dirtyT *Conn
+	conns  *Conn   // all, linked through after
 	later  []*Conn // connections whose owner is to be told of input that was there already
 	epoch  uint64  // the fiber resumption to which reads belongs
 	reads  int
