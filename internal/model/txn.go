@@ -107,7 +107,7 @@ type Stream interface {
 	Retries() (n int, redispatched bool)
 	// Priority is the stream's class and offset in a queue.
 	Priority() (class, offset int)
-	// Bytes counts data received from the client (DirReq) or the server.
+	// Bytes counts the bytes of a direction: received from its sender, and sent on to its receiver.
 	Bytes(d Dir) (in, out int64)
 
 	// Process is what the stream runs in, never nil.

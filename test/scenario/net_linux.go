@@ -35,6 +35,15 @@ func refusingPort() (*listener, error) {
 	return &listener{mode: "refuse", addr: fmt.Sprintf("127.0.0.1:%d", port), close: func() { syscall.Close(fd) }}, nil
 }
 
+// Refusing returns an address that refuses connections until close is called; for other tests.
+func Refusing() (addr string, close func(), err error) {
+	l, err := refusingPort()
+	if err != nil {
+		return "", nil, err
+	}
+	return l.addr, l.close, nil
+}
+
 // blackholePort listens with a full backlog, so that the kernel drops further SYNs.
 func blackholePort() (*listener, error) {
 	fd, port, err := rawPort()

@@ -23,6 +23,7 @@ type Limit struct {
 	Gauge   *stats.Gauge
 	max     atomic.Int64 // 0: none
 	waiting atomic.Bool
+	reached atomic.Int64
 	mu      sync.Mutex
 	list    []*Listener
 }
@@ -45,6 +46,7 @@ func (m *Limit) take(w *Listener) bool {
 	if m.Gauge.IncBelow(m.max.Load()) {
 		return true
 	}
+	m.reached.Add(1)
 	m.mu.Lock()
 	m.list = append(m.list, w)
 	m.waiting.Store(true)
@@ -54,6 +56,9 @@ func (m *Limit) take(w *Listener) bool {
 	}
 	return false
 }
+
+// Reached is how often a connection had to wait for the limit.
+func (m *Limit) Reached() int64 { return m.reached.Load() }
 
 // Give counts one connection out.
 func (m *Limit) Give() {
@@ -98,6 +103,7 @@ type Options struct {
 	Gate     Gate
 	Sessions *session.Set
 	State    model.ListenerState
+	Stats    []stats.Proxy // of the bind line, by loop; nil: not counted (option socket-stats)
 }
 
 // Listener accepts on one socket for one loop.
@@ -165,8 +171,15 @@ func (w *Listener) admit() bool {
 }
 
 func (w *Listener) open(fd int, peer netip.AddrPort) {
-	w.Front.Stats[w.l.ID()].Sessions.Add(1)
-	w.Sessions.Open(&session.Accepted{FD: fd, Peer: peer, Front: w.Front, BindName: w.BindName, Unix: w.Unix, UnixID: w.UnixID, Nice: w.Nice, State: w.State, Closed: w.closed})
+	id := w.l.ID()
+	w.Front.Stats[id].Conns.Add(1)
+	stats.NoteRate(w.Front.Stats, id, w.l.Now(), stats.ConnRate)
+	var own *stats.Proxy
+	if w.Stats != nil {
+		own = &w.Stats[id]
+		own.Conns.Add(1)
+	}
+	w.Sessions.Open(&session.Accepted{Stats: own, FD: fd, Peer: peer, Front: w.Front, BindName: w.BindName, Unix: w.Unix, UnixID: w.UnixID, Nice: w.Nice, State: w.State, Closed: w.closed})
 }
 
 func (w *Listener) sessionClosed() {

@@ -40,6 +40,9 @@ func (q *Queue[S]) Len() int64 { return q.n.Load() }
 // Peak is the largest length seen.
 func (q *Queue[S]) Peak() int64 { return q.peak.Load() }
 
+// ResetPeak lets the peak begin anew with what waits now.
+func (q *Queue[S]) ResetPeak() { q.peak.Store(q.n.Load()) }
+
 // Push appends p and returns how many were waiting before it.
 func (q *Queue[S]) Push(p *Pending[S]) int64 {
 	q.mu.Lock()

@@ -30,11 +30,13 @@ type Server struct {
 
 	UseSrc UseSrc
 
-	Cur   stats.Gauge // requests being served
-	Conns stats.Gauge // connections established
-	Idle  atomic.Int64
+	Cur   stats.Gauge  // requests being served
+	Conns stats.Gauge  // connections established
+	Idle  atomic.Int64 // connections at rest
+	Safe  atomic.Int64 // of which have carried more than one request
 	Queue queue.Queue[Server]
 	Stats []stats.Proxy // by loop
+	Busy  stats.Peak    // most requests at once for which a connection was wanted
 
 	// Load and FullConn are the backend's streams and at how many of them minconn has grown to maxconn.
 	Load     *stats.Gauge
@@ -102,7 +104,7 @@ func (s *Server) SetCookie(value string) { s.cookie.Store(&value) }
 
 // SessRate is how many streams a second s gets, at a time of the loops.
 func (s *Server) SessRate(now int64) int64 {
-	return stats.SumRate(s.Stats, now, func(p *stats.Proxy) *stats.Rate { return &p.SessRate })
+	return stats.SumRate(s.Stats, now, func(p *stats.Proxy) *stats.LoopRate { return &p.SessRate })
 }
 
 // Limit is how many requests s may serve at once: maxconn, or with minconn a value between both that follows the load of
@@ -120,6 +122,20 @@ func (s *Server) HasRoom() bool { m := s.Limit(); return m == 0 || s.Cur.Cur() <
 
 // Serve takes a slot for one request; false when the server is full.
 func (s *Server) Serve() bool { return s.Cur.IncBelow(s.Limit()) }
+
+// NoteBusy notes that connections are wanted for all requests that are being served.
+func (s *Server) NoteBusy() { s.Busy.Note(s.Cur.Cur()) }
+
+// ClearPeaks forgets the maxima.
+func (s *Server) ClearPeaks() {
+	s.Busy.Reset(s.Cur.Cur())
+	s.Cur.ResetPeak()
+	s.Queue.ResetPeak()
+	s.Conns.ResetPeak()
+}
+
+// Needed estimates how many connections the server's traffic takes: the most there were at once.
+func (s *Server) Needed() int64 { return s.Conns.Peak() }
 
 // Unserve gives a slot back that was taken on behalf of a waiting stream which was not there.
 func (s *Server) Unserve() { s.Cur.Dec() }
@@ -144,6 +160,7 @@ type Conn struct {
 	// Private connections are reused by one client session only (http-reuse never).
 	Private bool
 
+	safe       bool // counted in Server.Safe
 	l          *loop.Loop
 	prev, next *Conn
 	list       *idleList
@@ -196,6 +213,9 @@ func (s *Server) PutIdle(c *Conn) bool {
 	li.head = c
 	li.n++
 	s.Idle.Add(1)
+	if c.safe = c.Uses > 1; c.safe {
+		s.Safe.Add(1)
+	}
 	c.SetIdle(c.onGone)
 	if !li.purging {
 		li.armPurge(c.l)
@@ -266,6 +286,9 @@ func (c *Conn) unlink() {
 		li.low = li.n
 	}
 	li.srv.Idle.Add(-1)
+	if c.safe {
+		li.srv.Safe.Add(-1)
+	}
 }
 
 // armPurge starts the periodic release of connections that were not needed (pool-purge-delay).

@@ -38,10 +38,10 @@ type Set struct {
 	draining bool
 }
 
-// NewSet makes the set for loop l; active counts the connections of the process.
-func NewSet(l *loop.Loop, active *stats.Gauge) *Set {
+// NewSet makes the set for loop l; active counts the connections of the process, totals what the loop serves.
+func NewSet(l *loop.Loop, active *stats.Gauge, totals *stats.Loop) *Set {
 	s := &Set{l: l}
-	s.shared = stream.Shared{Loop: l, Active: active}
+	s.shared = stream.Shared{Loop: l, Active: active, Totals: totals}
 	s.shared.NewServerEnd = s.serverEnd
 	return s
 }
@@ -91,7 +91,8 @@ type Accepted struct {
 	UnixID   int
 	Nice     int // above 0: the requests of others go first
 	State    model.ListenerState
-	Closed   func() // called once, when the session is over
+	Stats    *stats.Proxy // of the bind line on this loop; nil: not counted
+	Closed   func()       // called once, when the session is over
 }
 
 // Open begins a session.
@@ -100,7 +101,7 @@ func (t *Set) Open(a *Accepted) {
 	vars := s.Vars // keeps its memory
 	s.Client = stream.Client{
 		Vars: vars, Front: a.Front, Listener: a.State, BindName: a.BindName, Unix: a.Unix, UnixID: a.UnixID,
-		Accepted: t.l.Now(), AcceptDate: t.l.Wall(), Upgrade: s.Upgrade, Broken: s.Broken,
+		Accepted: t.l.Now(), AcceptDate: t.l.Wall(), Upgrade: s.Upgrade, Broken: s.Broken, BindStats: a.Stats,
 	}
 	s.Since = s.Accepted
 	s.closed, s.nice = a.Closed, a.Nice
@@ -135,18 +136,39 @@ func (s *Session) begin() {
 	case len(r.Of[rule.TCPConnection]) > 0 || len(r.Of[rule.TCPSession]) > 0:
 		s.set.l.Start(admit, s)
 	case s.HTTP:
+		s.count()
 		s.rest()
 	default:
+		s.count()
 		s.set.l.Start(run, s)
+	}
+}
+
+// count counts a session that may go on.
+func (s *Session) count() {
+	id := s.set.l.ID()
+	st := &s.Front.Stats[id]
+	st.Sessions.Add(1)
+	stats.NoteRate(s.Front.Stats, id, s.set.l.Now(), stats.SessRate)
+	if s.HTTP {
+		st.HTTPSessions.Add(1)
+	} else {
+		st.OtherSessions.Add(1)
+	}
+	if s.BindStats != nil {
+		s.BindStats.Sessions.Add(1)
 	}
 }
 
 // admit is the fiber of a new session whose frontend has rules for connections.
 func admit(f *loop.Fiber, arg any) {
 	s := arg.(*Session)
-	switch {
-	case !s.set.shared.Admit(f, &s.Client, s.end):
+	if !s.set.shared.Admit(f, &s.Client, s.end) {
 		s.close()
+		return
+	}
+	s.count()
+	switch {
 	case s.HTTP && !s.end.HeadStarted():
 		s.rest()
 	default:

@@ -1,6 +1,7 @@
 package statcol
 
 import (
+	"net/netip"
 	"strconv"
 
 	"weir/internal/base/addr"
@@ -25,19 +26,30 @@ func addrPort(a addr.Addr, port int) string {
 	return a.IP.String() + ":" + strconv.Itoa(port)
 }
 
-func bindAddr(b *model.Bind) string {
+// bound is the address of a bind line, its first one; not valid in the unix domain. own may be nil.
+func bound(b *model.Bind, own *BindLine) netip.AddrPort {
 	a := b.Addrs[0]
-	if !a.Family.IsIP() {
-		return "unix"
+	switch {
+	case a.Family.IsIP():
+		return netip.AddrPortFrom(a.IP, uint16(a.Port))
+	case own != nil:
+		return own.Addr
 	}
-	return addrPort(a, a.Port)
+	return netip.AddrPort{}
 }
 
-func bindProto(b *model.Bind) string {
-	switch a := b.Addrs[0]; {
-	case !a.Family.IsIP():
+func bindAddr(a netip.AddrPort) string {
+	if !a.IsValid() {
+		return "unix"
+	}
+	return a.String()
+}
+
+func bindProto(a netip.AddrPort) string {
+	switch {
+	case !a.IsValid():
 		return "unix_stream"
-	case a.IP.Is6():
+	case a.Addr().Is6():
 		return "tcpv6"
 	}
 	return "tcpv4"

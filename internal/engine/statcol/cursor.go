@@ -81,7 +81,7 @@ func (c *Cursor) Next() *Row {
 		case atBinds:
 			if p := c.proxies[0]; c.front != nil && p.Has(model.OptSocketStats) && c.n < len(p.Binds) {
 				c.n++
-				return bindRow(p, p.Binds[c.n-1], c.n-1)
+				return bindRow(c.h, p, p.Binds[c.n-1], c.n-1)
 			}
 			c.at, c.n = atServers, 0
 		case atServers:

@@ -1,11 +1,13 @@
 package statcol
 
 import (
+	"net/netip"
 	"time"
 
 	"weir/internal/engine/backend"
 	"weir/internal/engine/frontend"
 	"weir/internal/engine/server"
+	"weir/internal/engine/stats"
 	"weir/internal/model"
 )
 
@@ -24,6 +26,8 @@ type Host interface {
 	// MaxConn is the limit on client connections of the process, FrontMaxConn that of a frontend.
 	MaxConn() int
 	FrontMaxConn(f *frontend.Frontend) int
+	// BindLine is what runs a bind line, nil without any.
+	BindLine(b *model.Bind) *BindLine
 	// AdminState is what was asked of a server, and how long ago its state changed.
 	AdminState(s *server.Server) (State, time.Duration)
 }
@@ -54,6 +58,13 @@ const (
 	MaintConfig // by "disabled" in the configuration
 )
 
+// BindLine is a bind line at run time.
+type BindLine struct {
+	Conns *stats.Gauge
+	Stats []stats.Proxy  // by loop; empty unless the line is counted (option socket-stats)
+	Addr  netip.AddrPort // of an inherited socket (fd@); not valid for one of the unix domain
+}
+
 // Accepting is how a frontend takes connections.
 type Accepting uint8
 
@@ -74,16 +85,22 @@ type ProcessInfo struct {
 	Files             int           // limit on open files
 	MaxConn, HardMax  int
 	Conns, CumConns   int64
-	ConnRate          int64
-	SessRate          int64
-	Listeners         int
-	Stopping          bool
-	Warnings          int64
-	MemoryLimit       int64 // bytes, 0: none
-	PoolBytes         int64
-	PoolUsed          int64
-	PoolFailed        int64
-	Pools             []Pool
+	ConnRate, ConnMax int64 // connections a second, and the most
+	SessRate, SessMax int64
+	// Streams are those that exist, CumStreams all since the start.
+	Streams, CumStreams int64
+	// BytesOut are bytes sent on all sockets, SplicedOut those that went through pipes, OutRate those of the last second.
+	BytesOut, SplicedOut, OutRate int64
+	// Reached counts how often the limit on connections was reached.
+	Reached     int64
+	Listeners   int
+	Stopping    bool
+	Warnings    int64
+	MemoryLimit int64 // bytes, 0: none
+	PoolBytes   int64
+	PoolUsed    int64
+	PoolFailed  int64
+	Pools       []Pool
 }
 
 // Pool is one pool of buffers.

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"time"
-
-	"weir/internal/engine/stats"
 )
 
 // infoFields are the values of "show info" in their order; numbers are free where the reference has values that weir lacks.
@@ -119,23 +117,15 @@ func infoValues(h Host, float bool) map[string]string {
 	if g.Description != "" {
 		v["description"] = g.Description
 	}
-	var requests, out, streams int64
-	for _, f := range h.Frontends() {
-		requests += stats.Sum(f.Stats, func(s *stats.Proxy) *stats.Counter { return &s.Requests })
-		out += stats.Sum(f.Stats, func(s *stats.Proxy) *stats.Counter { return &s.BytesOut })
-	}
-	for _, b := range h.Backends() {
-		streams += b.Cur.Cur()
-	}
 	mb := func(n int64) int64 { return n >> 20 }
 	for name, n := range map[string]int64{
 		"Nbthread": int64(i.Threads), "Pid": int64(i.PID), "Memmax_MB": mb(i.MemoryLimit), "Memmax_bytes": i.MemoryLimit,
 		"PoolAlloc_MB": mb(i.PoolBytes), "PoolUsed_MB": mb(i.PoolUsed), "PoolAlloc_bytes": i.PoolBytes, "PoolUsed_bytes": i.PoolUsed,
 		"PoolFailed": i.PoolFailed, "Ulimit-n": int64(i.Files), "Maxsock": int64(i.Files), "Maxconn": int64(i.MaxConn), "Hard_maxconn": int64(i.HardMax),
-		"CurrConns": i.Conns, "CumConns": i.CumConns, "CumReq": requests, "ConnRate": i.ConnRate, "ConnRateLimit": int64(g.MaxConnRate),
+		"CurrConns": i.Conns, "CumConns": i.CumConns, "CumReq": i.CumStreams, "MaxConnRate": i.ConnMax, "MaxSessRate": i.SessMax, "MaxconnReached": i.Reached, "ConnRate": i.ConnRate, "ConnRateLimit": int64(g.MaxConnRate),
 		"SessRate": i.SessRate, "SessRateLimit": int64(g.MaxSessRate), "SslRateLimit": int64(g.MaxSSLRate), "MaxSslConns": int64(g.MaxSSLConn),
 		"Maxpipes": int64(g.MaxPipes), "Stopping": flag(i.Stopping), "Jobs": i.Conns + int64(i.Listeners), "Listeners": int64(i.Listeners),
-		"TotalBytesOut": out, "TotalWarnings": i.Warnings, "BootTime_ms": i.Boot.Milliseconds(), "CurrStreams": streams, "CumStreams": requests,
+		"TotalBytesOut": i.BytesOut, "TotalSplicedBytesOut": i.SplicedOut, "BytesOutRate": i.OutRate, "TotalWarnings": i.Warnings, "BootTime_ms": i.Boot.Milliseconds(), "CurrStreams": i.Streams, "CumStreams": i.CumStreams,
 	} {
 		v[name] = strconv.FormatInt(n, 10)
 	}

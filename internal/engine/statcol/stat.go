@@ -208,10 +208,13 @@ func modeName(m model.Mode) string {
 // counts fills the columns that every side of a proxy and every server counts.
 func (r *Row) counts(shards []stats.Proxy, http bool) {
 	sum := func(name string, f func(s *stats.Proxy) *stats.Counter) { r.num(name, stats.Sum(shards, f)) }
-	sum("bin", func(s *stats.Proxy) *stats.Counter { return &s.BytesIn })
-	sum("bout", func(s *stats.Proxy) *stats.Counter { return &s.BytesOut })
-	sum("reqbin", func(s *stats.Proxy) *stats.Counter { return &s.BytesIn })
-	sum("resbout", func(s *stats.Proxy) *stats.Counter { return &s.BytesOut })
+	sum("bin", func(s *stats.Proxy) *stats.Counter { return &s.ReqIn })
+	sum("bout", func(s *stats.Proxy) *stats.Counter { return &s.ResIn })
+	sum("reqbin", func(s *stats.Proxy) *stats.Counter { return &s.ReqIn })
+	sum("reqbout", func(s *stats.Proxy) *stats.Counter { return &s.ReqOut })
+	sum("resbin", func(s *stats.Proxy) *stats.Counter { return &s.ResIn })
+	sum("resbout", func(s *stats.Proxy) *stats.Counter { return &s.ResOut })
+	sum("stot", func(s *stats.Proxy) *stats.Counter { return &s.Sessions })
 	sum("dresp", func(s *stats.Proxy) *stats.Counter { return &s.DeniedResponses })
 	sum("wrew", func(s *stats.Proxy) *stats.Counter { return &s.FailedRewrites })
 	sum("eint", func(s *stats.Proxy) *stats.Counter { return &s.InternalErrors })
@@ -222,6 +225,19 @@ func (r *Row) counts(shards []stats.Proxy, http bool) {
 		sum(name, func(s *stats.Proxy) *stats.Counter { return &s.Responses[i] })
 	}
 	sum("req_tot", func(s *stats.Proxy) *stats.Counter { return &s.Requests })
+}
+
+// listening fills what frontends and listeners count besides.
+func (r *Row) listening(shards []stats.Proxy) {
+	for name, f := range map[string]func(s *stats.Proxy) *stats.Counter{
+		"dreq":     func(s *stats.Proxy) *stats.Counter { return &s.DeniedRequests },
+		"ereq":     func(s *stats.Proxy) *stats.Counter { return &s.FailedRequests },
+		"dcon":     func(s *stats.Proxy) *stats.Counter { return &s.DeniedConns },
+		"dses":     func(s *stats.Proxy) *stats.Counter { return &s.DeniedSessions },
+		"conn_tot": func(s *stats.Proxy) *stats.Counter { return &s.Conns },
+	} {
+		r.num(name, stats.Sum(shards, f))
+	}
 }
 
 // serverSide fills what backends and servers count besides.
@@ -235,16 +251,28 @@ func (r *Row) serverSide(shards []stats.Proxy) {
 		"srv_abrt": func(s *stats.Proxy) *stats.Counter { return &s.ServerAborts },
 		"connect":  func(s *stats.Proxy) *stats.Counter { return &s.Connects },
 		"reuse":    func(s *stats.Proxy) *stats.Counter { return &s.Reuses },
-		"lbtot":    func(s *stats.Proxy) *stats.Counter { return &s.Sessions },
+		"lbtot":    func(s *stats.Proxy) *stats.Counter { return &s.Chosen },
 	} {
 		r.num(name, stats.Sum(shards, f))
 	}
-	r.num("rate", stats.SumRate(shards, clock.Nanos(), func(s *stats.Proxy) *stats.Rate { return &s.SessRate }))
-	r.num("lastsess", -1)
-}
-
-func sessions(shards []stats.Proxy) int64 {
-	return stats.Sum(shards, func(s *stats.Proxy) *stats.Counter { return &s.Sessions })
+	for name, f := range map[string]func(s *stats.Proxy) *stats.Mean{
+		"qtime": func(s *stats.Proxy) *stats.Mean { return &s.QueueTime },
+		"ctime": func(s *stats.Proxy) *stats.Mean { return &s.ConnectTime },
+		"rtime": func(s *stats.Proxy) *stats.Mean { return &s.ResponseTime },
+		"ttime": func(s *stats.Proxy) *stats.Mean { return &s.TotalTime },
+	} {
+		mean, most := stats.MeanOf(shards, f)
+		r.num(name, mean)
+		r.num(name+"_max", most)
+	}
+	now := clock.Nanos()
+	r.num("rate", stats.SumRate(shards, now, stats.SessRate))
+	r.num("rate_max", stats.PeakRate(shards, stats.SessRate))
+	last := int64(-1)
+	if at := stats.Last(shards); at != 0 {
+		last = (now - at) / int64(time.Second)
+	}
+	r.num("lastsess", last)
 }
 
 func frontRow(h Host, f *frontend.Frontend) *Row {
@@ -254,47 +282,56 @@ func frontRow(h Host, f *frontend.Frontend) *Row {
 	http := p.Mode == model.ModeHTTP
 	r.head(Frontend, p, "FRONTEND", 0, 0)
 	r.counts(f.Stats, http)
-	total := sessions(f.Stats)
+	r.listening(f.Stats)
 	r.num("scur", f.Cur.Cur())
 	r.num("smax", f.Cur.Peak())
-	r.num("stot", total)
 	r.num("slim", int64(cmp.Or(h.FrontMaxConn(f), h.MaxConn())))
-	r.num("dreq", stats.Sum(f.Stats, func(s *stats.Proxy) *stats.Counter { return &s.DeniedRequests }))
-	r.num("ereq", stats.Sum(f.Stats, func(s *stats.Proxy) *stats.Counter { return &s.FailedRequests }))
-	r.num("dcon", stats.Sum(f.Stats, func(s *stats.Proxy) *stats.Counter { return &s.DeniedConns }))
-	r.num("dses", stats.Sum(f.Stats, func(s *stats.Proxy) *stats.Counter { return &s.DeniedSessions }))
 	requests := stats.Sum(f.Stats, func(s *stats.Proxy) *stats.Counter { return &s.Requests })
-	if r.num("req_tot", requests); http {
-		r.num("h1req", requests)
-		r.num("h1sess", total)
-	} else {
-		r.num("sess_other", total)
-	}
+	r.num("req_tot", requests)
+	r.num("h1req", requests)
+	r.num("h1sess", stats.Sum(f.Stats, func(s *stats.Proxy) *stats.Counter { return &s.HTTPSessions }))
+	r.num("sess_other", stats.Sum(f.Stats, func(s *stats.Proxy) *stats.Counter { return &s.OtherSessions }))
+	r.num("intercepted", stats.Sum(f.Stats, func(s *stats.Proxy) *stats.Counter { return &s.Intercepted }))
 	now := clock.Nanos()
-	r.num("rate", f.Rate.Read(now))
-	r.num("conn_rate", f.Rate.Read(now))
-	r.num("req_rate", stats.SumRate(f.Stats, now, func(s *stats.Proxy) *stats.Rate { return &s.ReqRate }))
+	for name, rate := range map[string]func(s *stats.Proxy) *stats.LoopRate{"rate": stats.SessRate, "req_rate": stats.ReqRate, "conn_rate": stats.ConnRate} {
+		r.num(name, stats.SumRate(f.Stats, now, rate))
+		r.num(name+"_max", stats.PeakRate(f.Stats, rate))
+	}
 	r.num("rate_lim", int64(p.RateLimitSessions))
-	r.num("conn_tot", total)
 	r.str("status", [...]string{Open: "OPEN", Paused: "PAUSED", Stopped: "STOP"}[h.Accepting(f)])
 	if http {
 		r.zeros()
 	} else {
+		r.hide("intercepted")
 		r.zeros(httpOnly...)
 	}
 	return r
 }
 
+// hide empties a column.
+func (r *Row) hide(name string) {
+	i := index[name]
+	r.cells[i], r.have[i] = "", false
+}
+
 // bindRow is the row of a bind line (option socket-stats).
-func bindRow(p *model.Proxy, b *model.Bind, i int) *Row {
+func bindRow(h Host, p *model.Proxy, b *model.Bind, i int) *Row {
 	r := new(Row)
 	r.Bind = b
 	r.head(Listener, p, cmp.Or(b.Name, fmt.Sprintf("sock-%d", i+1)), cmp.Or(b.ID, i+1), 3)
+	own := h.BindLine(b)
+	if own != nil {
+		r.counts(own.Stats, false)
+		r.listening(own.Stats)
+		r.num("scur", own.Conns.Cur())
+		r.num("smax", own.Conns.Peak())
+	}
 	r.num("slim", int64(b.MaxConn))
 	r.str("status", "OPEN")
 	if len(b.Addrs) > 0 {
-		r.str("addr", bindAddr(b))
-		r.str("proto", bindProto(b))
+		a := bound(b, own)
+		r.str("addr", bindAddr(a))
+		r.str("proto", bindProto(a))
 	}
 	r.zeros()
 	return r
@@ -311,8 +348,7 @@ func serverRow(h Host, b *backend.Backend, s *server.Server) *Row {
 	r.num("qcur", s.Queue.Len())
 	r.num("qmax", s.Queue.Peak())
 	r.num("scur", s.Cur.Cur())
-	r.num("smax", s.Cur.Peak())
-	r.num("stot", sessions(s.Stats))
+	r.num("smax", s.Busy.Load())
 	skip := []string{"slim", "chkfail", "chkdown", "downtime", "qlimit", "throttle", "check_code", "check_duration", "hanafail",
 		"agent_code", "agent_duration", "check_rise", "check_fall", "check_health", "agent_rise", "agent_fall", "agent_health", "src_ilim"}
 	if s.Conf.MaxConn > 0 {
@@ -339,8 +375,11 @@ func serverRow(h Host, b *backend.Backend, s *server.Server) *Row {
 	}
 	idle := s.Idle.Load()
 	r.num("srv_icur", idle)
-	r.num("safe_conn_cur", idle)
+	safe := s.Safe.Load()
+	r.num("safe_conn_cur", safe)
+	r.num("idle_conn_cur", idle-safe)
 	r.num("used_conn_cur", max(s.Conns.Cur()-idle, 0))
+	r.num("need_conn_est", s.Needed())
 	if !http {
 		skip = append(skip, httpOnlyBack...)
 	}
@@ -363,10 +402,9 @@ func backRow(h Host, b *backend.Backend) *Row {
 	r.head(Backend, p, "BACKEND", 0, 1)
 	r.counts(b.Stats, http)
 	r.serverSide(b.Stats)
-	queued, full := b.Queue.Len(), int64(p.FullConn)
+	full := int64(p.FullConn)
 	usable, weight, active, backup := 0, 0, 0, 0
 	for _, s := range b.Servers {
-		queued += s.Queue.Len()
 		full = max(full, s.FullConn)
 		switch {
 		case !s.Usable():
@@ -385,11 +423,10 @@ func backRow(h Host, b *backend.Backend) *Row {
 		}
 	}
 	usable = active + backup
-	r.num("qcur", queued)
+	r.num("qcur", b.Queue.Len())
 	r.num("qmax", b.Queue.Peak())
 	r.num("scur", b.Cur.Cur())
 	r.num("smax", b.Cur.Peak())
-	r.num("stot", sessions(b.Stats))
 	r.num("slim", max(full, 1))
 	r.num("dreq", stats.Sum(b.Stats, func(s *stats.Proxy) *stats.Counter { return &s.DeniedRequests }))
 	r.str("status", "UP")

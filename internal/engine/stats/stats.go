@@ -17,10 +17,18 @@ type Gauge struct {
 func (g *Gauge) Inc() int64 {
 	g.total.Add(1)
 	n := g.cur.Add(1)
-	if n > g.peak.Load() {
-		g.peak.Store(n)
-	}
+	raise(&g.peak, n)
 	return n
+}
+
+// raise makes p at least n.
+func raise(p *atomic.Int64, n int64) {
+	for {
+		old := p.Load()
+		if n <= old || p.CompareAndSwap(old, n) {
+			return
+		}
+	}
 }
 
 // Dec takes one away.
@@ -39,9 +47,7 @@ func (g *Gauge) IncBelow(limit int64) bool {
 		}
 		if g.cur.CompareAndSwap(n, n+1) {
 			g.total.Add(1)
-			if n+1 > g.peak.Load() {
-				g.peak.Store(n + 1)
-			}
+			raise(&g.peak, n+1)
 			return true
 		}
 	}
@@ -52,70 +58,46 @@ func (g *Gauge) Cur() int64   { return g.cur.Load() }
 func (g *Gauge) Total() int64 { return g.total.Load() }
 func (g *Gauge) Peak() int64  { return g.peak.Load() }
 
-// Counter is a count that grows; one loop writes it, any goroutine reads it.
-type Counter struct{ v atomic.Int64 }
+// ResetPeak lets the peak begin anew with what is there now.
+func (g *Gauge) ResetPeak() { g.peak.Store(g.cur.Load()) }
 
-// Add adds n. Only the owning loop may call it.
-func (c *Counter) Add(n int64) { c.v.Store(c.v.Load() + n) }
+// Peak is the largest of the values that were noted; any goroutine may.
+type Peak struct{ v atomic.Int64 }
 
-// Load is the value.
-func (c *Counter) Load() int64 { return c.v.Load() }
-
-// Proxy are the counters of one side of a proxy, or of a server, on one loop.
-type Proxy struct {
-	Sessions, Requests              Counter
-	BytesIn, BytesOut               Counter
-	Responses                       [6]Counter // 1xx..5xx, other at 0
-	DeniedConns, DeniedSessions     Counter
-	DeniedRequests, DeniedResponses Counter
-	FailedRewrites                  Counter // header edits that did not fit
-	FailedRequests                  Counter // malformed or timed out before being complete
-	FailedConnects, FailedResponses Counter
-	Retries, Redispatches           Counter
-	ClientAborts, ServerAborts      Counter
-	Connects, Reuses                Counter
-	InternalErrors                  Counter
-	SessRate, ReqRate               Rate
-	_                               [64]byte // keeps shards of two loops off one cache line
-}
-
-// Response counts a response by its status class.
-func (p *Proxy) Response(status int) {
-	if k := status / 100; k >= 1 && k <= 5 {
-		p.Responses[k].Add(1)
-	} else {
-		p.Responses[0].Add(1)
+// Note raises the peak to n.
+func (p *Peak) Note(n int64) {
+	if n > p.v.Load() {
+		raise(&p.v, n)
 	}
 }
 
-// Sum adds up one counter over the shards.
-func Sum(shards []Proxy, f func(*Proxy) *Counter) (n int64) {
-	for i := range shards {
-		n += f(&shards[i]).Load()
-	}
-	return n
-}
+// Load is the peak.
+func (p *Peak) Load() int64 { return p.v.Load() }
 
-// SumRate adds up one rate over the shards, in events a second at now.
-func SumRate(shards []Proxy, now int64, f func(*Proxy) *Rate) (n int64) {
-	for i := range shards {
-		n += f(&shards[i]).Read(now)
-	}
-	return n
-}
+// Reset begins anew with n.
+func (p *Peak) Reset(n int64) { p.v.Store(n) }
 
 // Rate measures events a second over a sliding window of one second, shared by all loops.
 type Rate struct {
 	slot       atomic.Int64 // the current second
 	curr, prev atomic.Int64
+	peak       Peak
 }
 
 // Add counts one event at now (monotonic nanoseconds) and returns the rate.
 func (r *Rate) Add(now int64) int64 {
 	r.roll(now)
 	r.curr.Add(1)
-	return r.read(now)
+	n := r.read(now)
+	r.peak.Note(n)
+	return n
 }
+
+// Peak is the highest rate so far, ResetPeak forgets it.
+func (r *Rate) Peak() int64 { return r.peak.Load() }
+
+// ResetPeak forgets the highest rate.
+func (r *Rate) ResetPeak() { r.peak.Reset(0) }
 
 // Read returns events a second at now.
 func (r *Rate) Read(now int64) int64 {

@@ -40,7 +40,7 @@ func (s *Stream) send(status int, p *model.ErrorPage) {
 	body, ok := s.fillPage(m, p)
 	if !ok { // a part has no value, or one that fits no message
 		s.tx.Scratch.Release(mark)
-		s.feStats().InternalErrors.Add(1)
+		s.countInternal()
 		s.ended('I', s.phaseLetter())
 		if other := s.page(500); other != nil && other != p && !other.Empty {
 			s.send(500, other)
@@ -61,7 +61,9 @@ func (s *Stream) send(status int, p *model.ErrorPage) {
 		return
 	}
 	s.headSent = true
+	s.heads.resOut += headBytes(m)
 	if m.Framing != msg.NoBody {
+		s.heads.resOut += int64(len(body))
 		s.sendBytes(body)
 	}
 	s.front.SendEnd(nil)

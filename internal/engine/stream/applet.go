@@ -56,7 +56,7 @@ func (s *Stream) respondLocal(m *msg.Message, src rule.Source) {
 	if s.req.Method == msg.HEAD {
 		m.Framing = msg.NoBody
 	}
-	s.headOut += headBytes(m)
+	s.heads.resIn += headBytes(m)
 	if !s.afterResponse() {
 		return
 	}
@@ -67,9 +67,7 @@ func (s *Stream) respondLocal(m *msg.Message, src rule.Source) {
 		return
 	}
 	s.headSent = true
-	if s.be != nil {
-		s.beStats().Response(s.status)
-	}
+	s.heads.resOut += headBytes(m)
 	s.lastC = s.l.Now()
 	if src != nil && m.Framing != msg.NoBody && !s.sendSource(src) {
 		return
@@ -109,6 +107,7 @@ func (s *Stream) sendSource(src rule.Source) bool {
 			break
 		}
 		s.down.bytes += int64(b.Len())
+		s.down.sent += int64(b.Len())
 		s.front.SendData(b)
 		s.front.Flush()
 		s.f.Yield()

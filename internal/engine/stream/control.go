@@ -36,6 +36,11 @@ func (s *Stream) Respond(p *model.ErrorPage, how rule.End) {
 	case rule.EndTarpit:
 		who, when = 'P', 'T'
 		s.denied()
+	case rule.EndChallenge:
+		who = 'P'
+		s.intercepted()
+	default:
+		s.intercepted()
 	}
 	s.t.Request = s.took
 	if s.tx.Dir == model.DirRes {
@@ -47,21 +52,6 @@ func (s *Stream) Respond(p *model.ErrorPage, how rule.End) {
 		s.send(p.Code, p) // formats in the answer see a stream that has not ended
 	}
 	s.ended(who, when)
-}
-
-// denied counts a refusal on the side whose rules run.
-func (s *Stream) denied() {
-	if s.tx.Dir == model.DirRes {
-		s.feStats().DeniedResponses.Add(1)
-		if s.be != nil {
-			s.beStats().DeniedResponses.Add(1)
-		}
-		return
-	}
-	s.feStats().DeniedRequests.Add(1)
-	if s.be != nil {
-		s.beStats().DeniedRequests.Add(1)
-	}
 }
 
 // Tarpit waits for "timeout tarpit" and then answers.
@@ -117,6 +107,7 @@ func (s *Stream) Interim(status int, name string, value []byte) {
 	m.Framing = msg.NoBody
 	m.Add(name, value)
 	if s.front.SendHead(m) == nil {
+		s.heads.resOut += 2 * headBytes(m) // as the reference counts it: when it is made and when it is sent
 		s.front.Flush()
 	}
 	m.Reset()

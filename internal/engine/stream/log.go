@@ -133,7 +133,8 @@ func (s *Stream) Record() *model.LogRecord {
 	r.Timers = s.t
 	r.Timers.Total = s.since(c.Since)
 	r.Status = s.status
-	r.BytesToClient, r.BytesToServer = s.down.bytes+s.headOut, s.up.bytes+s.headIn
+	t := s.traffic()
+	r.BytesToClient, r.BytesToServer = t.resIn, t.reqIn
 	req, res := s.per.letters()
 	r.Termination = [4]byte{s.term[0], s.term[1], req, res}
 	r.Retries, r.Redispatched = s.attempts, s.redispatch

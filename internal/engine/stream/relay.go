@@ -14,11 +14,13 @@ import (
 type flow struct {
 	src, dst mux.End
 	msg      *msg.Message // whose trailers end it; nil in tunnels and TCP
-	bytes    int64
-	done     bool  // the end was received and passed on, or err is set
-	blocked  bool  // the receiver takes no more for the moment
-	discard  bool  // the data is read and thrown away: the receiver has its end already
-	err      error // why the sender failed
+	bytes    int64        // received
+	sent     int64        // passed on
+	tail     *msg.Message // whose end counts; nil in tunnels and TCP
+	done     bool         // the end was received and passed on, or err is set
+	blocked  bool         // the receiver takes no more for the moment
+	discard  bool         // the data is read and thrown away: the receiver has its end already
+	err      error        // why the sender failed
 
 	pipe    *sock.Pipe // data moves through it inside the kernel; nil: it is copied
 	in, out mux.Splicer
@@ -26,7 +28,7 @@ type flow struct {
 
 // join connects the flow and passes a message without a body at once.
 func (w *flow) join(src, dst mux.End, m *msg.Message) {
-	w.src, w.dst, w.msg = src, dst, m
+	w.src, w.dst, w.msg, w.tail = src, dst, m, m
 	if m != nil && !m.HasBody() && m.Framing != msg.Tunnel {
 		w.done = true
 		w.dst.SendEnd(m)
@@ -62,6 +64,7 @@ func (s *Stream) pump(w *flow) (moved int) {
 				continue
 			}
 			w.bytes += int64(n)
+			w.sent += int64(n)
 			if w == &s.up {
 				s.remember(b)
 			}
@@ -72,6 +75,7 @@ func (s *Stream) pump(w *flow) (moved int) {
 			break
 		}
 		w.done = true
+		w.ends(err)
 		if err == mux.EOF {
 			if !w.discard {
 				w.dst.SendEnd(w.msg)
@@ -142,6 +146,7 @@ func (s *Stream) relay() {
 			continue
 		}
 		s.noteDrain(false)
+		s.settleNow()
 		if s.up.done && !s.tunnel {
 			s.front.Watch()
 		}
@@ -176,24 +181,26 @@ func (s *Stream) relayFailed() bool {
 		s.ended('K', when)
 	case s.front.Err() != nil:
 		s.ended('C', when)
-		s.beStats().ClientAborts.Add(1)
+		s.countClientAbort()
 	case s.down.err != nil:
 		if malformed(s.down.err) {
 			s.ended('P', 'D')
 		} else {
 			s.ended('S', 'D')
 		}
-		s.beStats().ServerAborts.Add(1)
+		s.countServerAbort()
+		s.countFailedResponse(1)
 	case s.up.err != nil:
 		if malformed(s.up.err) {
 			s.ended('P', when)
 		} else {
 			s.ended('C', when)
-			s.beStats().ClientAborts.Add(1)
+			s.countClientAbort()
 		}
 	case s.back.Err() != nil && !s.down.done && !s.back.HeadStarted():
 		s.ended('S', 'D')
-		s.beStats().ServerAborts.Add(1)
+		s.countServerAbort()
+		s.countFailedResponse(1)
 	default:
 		return false
 	}
@@ -285,6 +292,7 @@ func (s *Stream) relayLate() bool {
 	now := s.l.Now()
 	if d := s.clientDeadline(); d != 0 && now >= d {
 		s.ended('c', s.phase())
+		s.countClientAbort()
 		if !s.tunnel || s.up.done {
 			s.front.SetClose()
 			return true
@@ -293,6 +301,9 @@ func (s *Stream) relayLate() bool {
 	}
 	if d := s.serverDeadline(); d != 0 && now >= d {
 		s.ended('s', s.phase())
+		if s.c.HTTP {
+			s.countServerAbort()
+		}
 		if !s.tunnel || s.down.done {
 			s.front.SetClose()
 			return true

@@ -33,9 +33,7 @@ func (s *Stream) receiveRequest() bool {
 	s.tx.Req = &s.req
 	s.method, s.uri = s.req.MethodName, s.req.Target
 	s.took = s.since(s.firstByte)
-	st := s.feStats()
-	st.Requests.Add(1)
-	st.ReqRate.Add(s.l.Now())
+	s.heads.reqIn = headBytes(&s.req)
 	s.captureHeaders(model.DirReq, &s.req)
 	return true
 }
@@ -63,11 +61,13 @@ func (s *Stream) headDeadline() int64 {
 
 func (s *Stream) requestTimedOut() bool {
 	s.ended('c', 'R')
-	s.feStats().FailedRequests.Add(1)
 	if s.fe.Conf.Has(model.OptHTTPIgnoreProbes) && s.firstByte == 0 {
+		s.void = true
 		s.hush()
 		return false
 	}
+	s.countRequest()
+	s.countFailedRequest()
 	s.answer(408)
 	return false
 }
@@ -82,26 +82,32 @@ func (s *Stream) requestFailed(err error) bool {
 	s.front.SetClose()
 	var bad *h1.Error
 	switch {
-	case err == mux.EOF && (s.c.Exchanges > 1 || s.fe.Conf.Has(model.OptHTTPIgnoreProbes) || s.fe.Conf.Has(model.OptDontLogNull)):
+	case err == mux.EOF && (s.c.Exchanges > 1 || s.fe.Conf.Has(model.OptHTTPIgnoreProbes)):
+		s.void = true
 		s.hush() // an idle connection was closed: nothing happened
 	case err == mux.EOF:
 		s.ended('C', 'R')
-		s.feStats().FailedRequests.Add(1)
+		s.countRequest()
+		s.countFailedRequest()
 		s.status = 400
+		s.logged = s.logged || s.fe.Conf.Has(model.OptDontLogNull)
 	case errors.As(err, &bad):
 		s.ended('P', 'R')
-		s.feStats().FailedRequests.Add(1)
+		s.countRequest()
+		s.countFailedRequest()
 		s.answer(bad.Status)
 	case err == mux.ErrNoBuffer:
 		s.ended('R', 'R')
 		s.answer(503)
 	default: // cut in the middle, or reset
 		s.ended('C', 'R')
-		s.feStats().FailedRequests.Add(1)
 		if s.firstByte == 0 && (s.c.Exchanges > 1 || s.fe.Conf.Has(model.OptHTTPIgnoreProbes)) {
+			s.void = true
 			s.hush()
 			return false
 		}
+		s.countRequest()
+		s.countFailedRequest()
 		s.answer(400)
 	}
 	return false
@@ -115,6 +121,7 @@ func (s *Stream) frontendRules() bool {
 	if !s.inspect(s.fe.Rules) {
 		return false
 	}
+	s.countRequest()
 	if u := s.fe.Conf.MonitorURI; u != "" && string(s.req.Target) == u {
 		s.monitor()
 		return false
@@ -155,7 +162,7 @@ func (s *Stream) restrictNames(mode model.HdrNames) bool {
 		return true
 	}
 	s.ended('P', 'R')
-	s.feStats().FailedRequests.Add(1)
+	s.countFailedRequest()
 	s.answer(403)
 	return false
 }
@@ -194,7 +201,7 @@ func (s *Stream) bodyFailed(err error) bool {
 		}
 	}
 	s.ended(who, 'R')
-	s.feStats().FailedRequests.Add(1)
+	s.countFailedRequest()
 	s.answer(400)
 	return false
 }
@@ -202,6 +209,7 @@ func (s *Stream) bodyFailed(err error) bool {
 // monitor answers a request for the monitor-uri: it is neither logged nor forwarded.
 func (s *Stream) monitor() {
 	s.logged = true
+	s.intercepted()
 	status := 200
 	if s.monitorFails() || s.tx.Steps.Spent() {
 		status = 503
@@ -222,13 +230,7 @@ func (s *Stream) chooseBackend() bool {
 		s.answer(503)
 		return false
 	}
-	s.be.Cur.Inc()
-	st := s.beStats()
-	st.Sessions.Add(1)
-	st.SessRate.Add(s.l.Now())
-	if s.reqIn {
-		st.Requests.Add(1)
-	}
+	s.entering()
 	if s.be.Conf.Disabled { // chosen by force-be-switch
 		s.ended('S', 'C')
 		s.answer(503)

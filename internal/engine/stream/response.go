@@ -22,6 +22,7 @@ func (s *Stream) sendRequest() bool {
 	if name := s.be.Conf.SendNameHeader; name != "" {
 		s.req.SetString(name, s.srv.Name)
 	}
+	size := headBytes(&s.req)
 	if err := s.back.SendHead(&s.req); err != nil {
 		if errors.Is(err, mux.ErrNoBuffer) {
 			s.ended('R', 'C')
@@ -32,11 +33,9 @@ func (s *Stream) sendRequest() bool {
 		}
 		return false
 	}
-	s.headIn = headBytes(&s.req)
-	s.srv.Stats[s.l.ID()].Requests.Add(1)
+	s.heads.reqOut = size // of the last attempt
 	s.replayable = (s.attempts == 0 || s.replayable) && !s.noReplay
-	sent := s.up.bytes
-	s.up = flow{bytes: sent}
+	s.up = flow{bytes: s.up.bytes, sent: s.up.sent}
 	for _, b := range s.keep { // what an earlier attempt has sent
 		s.back.SendData(b.Retain())
 	}
@@ -65,6 +64,7 @@ func (s *Stream) receiveResponse() bool {
 				if !s.responseArrived() {
 					return false
 				}
+				s.countResponse()
 				s.t.Response = s.since(s.sentAt)
 				return true
 			}
@@ -111,6 +111,7 @@ func (s *Stream) responseDeadline() int64 {
 func (s *Stream) responseLate() bool {
 	if !s.up.done && !s.up.blocked {
 		s.ended('c', 'H')
+		s.countClientAbort()
 		s.fault = fault{status: 400}
 		return false
 	}
@@ -126,7 +127,7 @@ func (s *Stream) requestCut() bool {
 		return false
 	}
 	s.ended('C', s.leftHow())
-	s.beStats().ClientAborts.Add(1)
+	s.countClientAbort()
 	s.fault = fault{status: 400}
 	return false
 }
@@ -142,7 +143,7 @@ func (s *Stream) leftHow() byte {
 // clientLeft ends the wait for a client that closed; false when the server should decide (half-close in TCP).
 func (s *Stream) clientLeft() bool {
 	s.ended('C', s.leftHow())
-	s.beStats().ClientAborts.Add(1)
+	s.countClientAbort()
 	s.fault = fault{status: 400}
 	return true
 }
@@ -223,9 +224,12 @@ func (s *Stream) retry() bool {
 	s.attempts++
 	s.res.Reset()
 	s.retries--
-	s.beStats().Retries.Add(1)
+	if s.fault.on == model.RetryJunk || s.fault.on == model.RetryDisconnected || s.fault.on == model.RetryTimeout {
+		s.countFailedResponse(1)
+	}
+	s.countRetries(2) // as the reference counts those after a connection was there
 	if s.mayRedispatch() {
-		s.noteRedispatch()
+		s.noteRedispatch(s.srv)
 		s.freeSlot()
 	}
 	return true
@@ -236,8 +240,11 @@ func (s *Stream) failResponse() {
 	f := &s.fault
 	if f.who != 0 {
 		s.ended(f.who, 'H')
-		s.beStats().FailedResponses.Add(1)
-		s.srv.Stats[s.l.ID()].FailedResponses.Add(1)
+		if f.who == 's' {
+			s.countFailedResponse(1)
+		} else {
+			s.countFailedResponse(2) // for the connection and for the answer, as the reference counts
+		}
 	}
 	if f.empty && s.reused && s.c.Exchanges > 1 {
 		// The idle connection died under a request that cannot be repeated here: the client, whose connection closes
@@ -253,11 +260,14 @@ func (s *Stream) failResponse() {
 
 // forwardInterim passes a 1xx response on.
 func (s *Stream) forwardInterim() bool {
+	s.countResponse()
 	if s.req.AtLeast11() {
+		size := headBytes(&s.res)
 		if err := s.front.SendHead(&s.res); err != nil {
 			s.fault = fault{status: 502, who: 'P', on: model.RetryJunk}
 			return false
 		}
+		s.heads.resOut += size
 		s.front.Flush()
 		s.replayable = false
 	}
@@ -291,26 +301,24 @@ func (s *Stream) forwardResponse() {
 	if !s.afterResponse() {
 		return
 	}
+	size := headBytes(&s.res)
 	if err := s.front.SendHead(&s.res); err != nil {
 		s.fault = fault{status: 502, who: 'P'}
 		s.failResponse()
 		return
 	}
 	s.headSent, s.status = true, s.res.Status
-	s.headOut += headBytes(&s.res)
-	s.beStats().Response(s.status)
+	s.heads.resOut += size
 	if tunnel {
 		s.front.Tunnel()
 		s.back.Tunnel()
 		s.tunnel = true
-		s.up = flow{bytes: s.up.bytes}
+		s.up = flow{bytes: s.up.bytes, sent: s.up.sent}
 		s.up.join(s.front, s.back, nil)
 	}
 	s.logStep(model.StepResponse)
 	s.logEarly(model.StepResponse)
-	received := s.down.bytes
 	s.down.join(s.back, s.front, &s.res)
-	s.down.bytes = received
 	if s.unwantedBody {
 		s.down.done, s.down.discard = s.bodyIn[model.DirRes], true
 	}
@@ -326,8 +334,8 @@ func (s *Stream) blockShared() {
 	if out := s.fe.Logs[s.l.ID()]; out != nil {
 		out.Message(1, "Blocking cacheable cookie in response from instance "+s.be.Name+", server "+s.srv.Name+".")
 	}
-	s.feStats().DeniedResponses.Add(1)
-	s.beStats().DeniedResponses.Add(1)
+	s.tx.Dir = model.DirRes
+	s.denied()
 	s.ended('P', 'H')
 	s.dropServer()
 	s.answer(502)
@@ -388,18 +396,10 @@ const maxReplay = model.DefaultBufSize
 const statusRetries = model.Retry401 | model.Retry403 | model.Retry404 | model.Retry408 | model.Retry421 | model.Retry425 |
 	model.Retry429 | model.Retry500 | model.Retry501 | model.Retry502 | model.Retry503 | model.Retry504
 
-// headBytes is what a response head counts in the log's byte field. The reference counts its own representation of a
-// message there: names and values, a start line of 20 bytes besides its text, and a byte for each end mark.
-func headBytes(m *msg.Message) int64 {
-	n := 20 + len("HTTP/1.1") + len("200") + len(m.Reason) + 1
-	if !m.IsResponse {
-		n = 20 + len(m.MethodName) + len(m.Target) + len("HTTP/1.1") + 1
-	}
-	for i := range m.Fields {
-		n += len(m.Fields[i].Name) + len(m.Fields[i].Value)
-	}
-	if m.Framing == msg.Chunked {
-		n++
-	}
-	return int64(n)
+// countResponse counts a response that the server has given.
+func (s *Stream) countResponse() {
+	s.heads.resIn += headBytes(&s.res)
+	st := s.srvStats()
+	st.Requests.Add(1)
+	st.Response(s.res.Status)
 }

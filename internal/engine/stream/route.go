@@ -18,7 +18,8 @@ const turnAround = time.Second
 // assignServer chooses a server and takes a slot of it, waiting in the queue while all are full.
 func (s *Stream) assignServer() bool {
 	if s.served {
-		return true // another attempt on the same server
+		s.countAttempt() // another one on the same server
+		return true
 	}
 	began := s.l.Now()
 	avoid := s.srv
@@ -30,16 +31,14 @@ func (s *Stream) assignServer() bool {
 		}
 	}
 	if named != nil && s.mustLeave(named) {
-		s.noteRedispatch()
+		s.noteRedispatch(named)
 		named, avoid = nil, named
 	}
 	if named != nil && !s.takeNamed(named) || named == nil && !s.takeAny(avoid) {
 		return false
 	}
 	s.served = true
-	st := &s.srv.Stats[s.l.ID()]
-	st.Sessions.Add(1)
-	st.SessRate.Add(s.l.Now())
+	s.countAttempt()
 	s.t.Queue = max(s.t.Queue, 0) + s.since(began)
 	return true
 }
@@ -82,13 +81,14 @@ func (s *Stream) takeAny(avoid *server.Server) bool {
 	}
 	for {
 		srv, full := s.lastServer(avoid), false
-		if srv == nil {
+		chosen := srv == nil
+		if chosen {
 			srv, full = s.be.Pick(choice)
 		}
 		switch {
 		case srv != nil && full:
 			if choice.Avoid == nil && s.mustLeave(srv) {
-				s.noteRedispatch()
+				s.noteRedispatch(srv)
 				choice.Avoid = srv
 				continue
 			}
@@ -102,6 +102,10 @@ func (s *Stream) takeAny(avoid *server.Server) bool {
 			return false
 		case srv.Serve():
 			s.srv = srv
+			if chosen {
+				s.beStats().Chosen.Add(1)
+				s.srvStats().Chosen.Add(1)
+			}
 			return true
 		}
 	}
@@ -176,6 +180,7 @@ func (s *Stream) await(q *queue.Queue[server.Server]) bool {
 			s.leave('Q')
 		} else {
 			s.ended('s', 'Q')
+			s.beStats().FailedConnects.Add(1)
 			s.answer(503)
 		}
 		s.t.Queue = s.since(deadline - int64(limit))
@@ -198,18 +203,20 @@ func (s *Stream) clientGone() bool {
 // leave ends the stream of a client that left before a server had its request: nobody is there to answer.
 func (s *Stream) leave(when byte) {
 	s.ended('C', when)
-	s.beStats().ClientAborts.Add(1)
+	s.countClientAbort()
 	s.front.SetClose()
 }
 
 // connect finds or opens a connection to the chosen server.
 func (s *Stream) connect() bool {
 	began := s.l.Now()
+	s.srv.NoteBusy()
 	for {
 		if c := s.reuse(); c != nil {
 			s.back, s.reused = c, true
 			c.SetOwner(s.f)
-			s.srv.Stats[s.l.ID()].Reuses.Add(1)
+			s.srvStats().Reuses.Add(1)
+			s.beStats().Reuses.Add(1)
 			break
 		}
 		fault := s.dial()
@@ -292,7 +299,8 @@ func (s *Stream) dial() byte {
 	if !s.srv.MayOpen(s.l) {
 		return 'S'
 	}
-	s.srv.Stats[s.l.ID()].Connects.Add(1)
+	s.srvStats().Connects.Add(1)
+	s.beStats().Connects.Add(1)
 	c, err := sock.Connect(s.l, o)
 	if err != nil {
 		return lacking(err)
@@ -331,37 +339,40 @@ func lacking(err error) byte {
 
 // connectAgain decides what follows a failed attempt: another one, here or on another server, or the end.
 func (s *Stream) connectAgain(fault byte) bool {
-	st := s.beStats()
 	if fault == 'C' {
 		s.leave('C')
 		return false
 	}
 	if s.retries <= 0 || fault == 'R' {
 		s.ended(fault, 'C')
-		st.FailedConnects.Add(1)
-		s.srv.Stats[s.l.ID()].FailedConnects.Add(1)
+		s.countFailedConnect()
 		s.answer(503)
 		return false
 	}
 	s.retries--
 	s.attempts++
-	st.Retries.Add(1)
-	s.srv.Stats[s.l.ID()].Retries.Add(1)
 	if s.mayRedispatch() {
-		s.noteRedispatch()
+		s.noteRedispatch(s.srv)
 		s.freeSlot()
-		return s.assignServer()
+		if !s.assignServer() {
+			return false
+		}
+		s.srv.NoteBusy()
+		return true
 	}
-	if fault == 's' {
-		return true // the time has passed already
+	s.countRetries(1)
+	if fault != 's' && !s.pause() { // after a timeout the time has passed already
+		return false
 	}
-	return s.pause()
+	s.countAttempt()
+	return true
 }
 
 // noteRedispatch counts that another server than the first choice has to serve.
-func (s *Stream) noteRedispatch() {
+func (s *Stream) noteRedispatch(first *server.Server) {
 	s.redispatch = true
 	s.beStats().Redispatches.Add(1)
+	first.Stats[s.l.ID()].Redispatches.Add(1)
 	s.unpin()
 }
 

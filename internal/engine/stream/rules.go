@@ -26,10 +26,7 @@ func (s *Stream) httpRules(set rule.Set, kind rule.Kind) bool {
 // outcome acts on how a set ended.
 func (s *Stream) outcome(r rule.Result, kind rule.Kind) bool {
 	if r.Failed > 0 {
-		s.feStats().FailedRewrites.Add(int64(r.Failed))
-		if s.be != nil {
-			s.beStats().FailedRewrites.Add(int64(r.Failed))
-		}
+		s.countRewrites(int64(r.Failed))
 	}
 	if r.Rule != nil {
 		s.ext().lastRule[kind.Dir()] = r.Rule
@@ -41,7 +38,7 @@ func (s *Stream) outcome(r rule.Result, kind rule.Kind) bool {
 		s.ruleFault(kind)
 	case rule.Invalid:
 		s.ended('P', 'R')
-		s.feStats().FailedRequests.Add(1)
+		s.countFailedRequest()
 		s.front.SetClose()
 		s.answer(400)
 	}
@@ -50,7 +47,7 @@ func (s *Stream) outcome(r rule.Result, kind rule.Kind) bool {
 
 // ruleFault answers for a rule that could not be carried out.
 func (s *Stream) ruleFault(kind rule.Kind) {
-	s.feStats().InternalErrors.Add(1)
+	s.countInternal()
 	when := byte('R')
 	if kind.Dir() == model.DirRes {
 		when = 'H'
@@ -138,7 +135,7 @@ func (s *Stream) awaitData(d model.Dir, until int64) bool {
 func (s *Stream) inspectFailed(d model.Dir, err error) bool {
 	if d == model.DirRes {
 		s.ended('S', 'D')
-		s.beStats().ServerAborts.Add(1)
+		s.countServerAbort()
 		s.front.SetClose()
 		return false
 	}
@@ -160,6 +157,7 @@ func (s *Stream) takeHeld() *buf.Buf {
 	}
 	s.held[model.DirReq] = list[:0]
 	s.up.bytes = 0
+	s.told = traffic{}
 	s.bodyIn, s.bodyErr = [2]bool{}, [2]error{}
 	return b
 }
@@ -231,17 +229,16 @@ func (sh *Shared) Admit(f *loop.Fiber, c *Client, end mux.End) bool {
 		r := set.Run(&s.tx, s, &at)
 		if r.Outcome == rule.Done || r.Outcome == rule.Fault {
 			if r.Outcome == rule.Done {
-				if kind == rule.TCPConnection {
-					s.feStats().DeniedConns.Add(1)
-				} else {
-					s.feStats().DeniedSessions.Add(1)
-				}
+				s.countRefused(kind)
 			}
 			ok = false
 			break
 		}
 	}
 	s.admitting = false
+	f.OnPanic(nil)
+	sh.Totals.Streams.Add(^uint64(0)) // it was no stream
+	sh.Totals.Active.Dec()
 	end.SetOwner(nil)
 	s.reset()
 	sh.put(s)
@@ -286,12 +283,12 @@ func (s *Stream) waitFailed(d model.Dir, err error) bool {
 func (s *Stream) waitedTooLong(d model.Dir) bool {
 	if d == model.DirReq {
 		s.ended('c', 'R')
-		s.feStats().FailedRequests.Add(1)
+		s.countFailedRequest()
 		s.answer(408)
 		return false
 	}
 	s.ended('s', 'H')
-	s.beStats().FailedResponses.Add(1)
+	s.countFailedResponse(1)
 	s.dropServer()
 	s.answer(504)
 	return false
@@ -322,7 +319,10 @@ func (s *Stream) sendHeld(d model.Dir, to interface{ SendData(*buf.Buf) }) {
 	for i, b := range s.held[d] {
 		s.held[d][i] = nil
 		if d == model.DirReq {
+			s.up.sent += int64(b.Len())
 			s.remember(b)
+		} else {
+			s.down.sent += int64(b.Len())
 		}
 		to.SendData(b)
 	}

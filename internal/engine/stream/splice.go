@@ -42,6 +42,7 @@ func (s *Stream) splice(w *flow) (moved int) {
 			case errors.Is(err, sock.ErrBuffered): // the rest is received the usual way
 			case err == mux.EOF:
 				w.done = true
+				w.ends(err)
 				w.dst.SendEnd(w.msg)
 			default:
 				w.done, w.err = true, err
@@ -50,6 +51,7 @@ func (s *Stream) splice(w *flow) (moved int) {
 		}
 		moved += n
 		w.bytes += int64(n)
+		w.sent += int64(n)
 		if w.pipe.Len() == 0 {
 			break
 		}

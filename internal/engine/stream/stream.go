@@ -54,8 +54,10 @@ type Client struct {
 	TimedOut bool
 
 	Listener model.ListenerState // nil without one
-	Vars     model.Vars          // of the session scope
-	Moved    *Addresses          // what rules say the connection's addresses are; nil: the true ones
+	// BindStats are the counters of the bind line on this loop, nil unless they are wanted (option socket-stats).
+	BindStats *stats.Proxy
+	Vars      model.Vars // of the session scope
+	Moved     *Addresses // what rules say the connection's addresses are; nil: the true ones
 }
 
 // Addresses replace those of a connection (set-src, set-dst); the one that is not valid does not.
@@ -65,6 +67,7 @@ type Addresses struct{ Src, Dst netip.AddrPort }
 type Shared struct {
 	Loop   *loop.Loop
 	Active *stats.Gauge // connections of the process, for logs
+	Totals *stats.Loop  // of the process on this loop
 	// NewServerEnd puts the backend's protocol on a connection to a server.
 	NewServerEnd func(be *backend.Backend, c conn.Conn) mux.End
 	NoSplice     bool // nosplice in the global section
@@ -105,7 +108,8 @@ type Stream struct {
 	sentAt                  int64 // when the request went to the server
 	lastC, lastS            int64 // last activity of the client and of the server
 	frontDrain, backDrain   drain
-	headOut, headIn         int64 // bytes of heads sent to the client and to the server
+	heads, told             traffic // bytes of heads and ends of messages; what of all bytes was counted
+	settled                 int64   // when contstats counted last
 	serverPeer, serverLocal netip.AddrPort
 
 	firstByte int64 // when the request's first byte came
@@ -116,6 +120,8 @@ type Stream struct {
 	status    int // sent to the client; -1: none
 
 	served            bool // a slot of srv is held
+	entered           bool // be counts the stream
+	void              bool // nothing has happened: the stream does not count
 	unwantedBody      bool // the client expects no body of the response that the server sends with one
 	reused            bool // back carried exchanges before
 	headSent          bool // the response head went to the client
@@ -174,6 +180,7 @@ func (sh *Shared) Serve(f *loop.Fiber, c *Client, end mux.End) (again bool) {
 		}
 	}
 	again = s.finish()
+	f.OnPanic(nil)
 	sh.put(s)
 	return again
 }
@@ -207,8 +214,15 @@ func (s *Stream) passThrough() {
 // upgrade serves a connection accepted in TCP mode whose backend speaks HTTP.
 func (s *Stream) upgrade() {
 	s.front = s.c.Upgrade(s.takeHeld())
+	fs := s.feStats()
+	fs.OtherSessions.Add(-1)
+	fs.HTTPSessions.Add(1)
 	s.front.SetOwner(s.f)
-	if s.receiveRequest() && (s.be != nil || s.chooseBackend()) && s.backendRules() {
+	if !s.receiveRequest() {
+		return
+	}
+	s.countRequest()
+	if (s.be != nil || s.chooseBackend()) && s.backendRules() {
 		s.exchange()
 	}
 }
@@ -270,10 +284,14 @@ func (s *Stream) begin(f *loop.Fiber, c *Client, end mux.End) {
 	s.tx.Vars = model.VarScopes{Proc: s.sh.Config.ProcVars, Sess: &c.Vars, Txn: &s.txn, Flow: &s.flow, Limits: s.sh.limits}
 	s.retries, s.attempts, s.srvQueue, s.beQueue = 0, 0, 0, 0
 	s.replayable, s.unwantedBody = false, false
-	s.sentAt, s.lastC, s.lastS, s.headOut, s.headIn = 0, 0, 0, 0, 0
+	s.sentAt, s.lastC, s.lastS = 0, 0, 0
+	s.heads, s.told, s.settled = traffic{}, traffic{}, s.l.Now()
+	s.entered, s.void = false, false
 	s.serverPeer, s.serverLocal = netip.AddrPort{}, netip.AddrPort{}
 	s.frontDrain, s.backDrain = drain{}, drain{}
 	s.pending.Reset()
+	s.sh.Totals.Streams.Inc()
+	s.sh.Totals.Active.Inc()
 	c.Exchanges++
 	end.SetOwner(f)
 	f.SetLabel("stream")
@@ -293,17 +311,8 @@ func (s *Stream) finish() (again bool) {
 		s.be.Cur.Dec()
 	}
 	s.log()
-	if s.be != nil {
-		sh := s.beStats()
-		sh.BytesIn.Add(s.up.bytes)
-		sh.BytesOut.Add(s.down.bytes)
-	}
-	fs := s.feStats()
-	fs.BytesIn.Add(s.up.bytes)
-	fs.BytesOut.Add(s.down.bytes)
-	if s.status > 0 {
-		fs.Response(s.status)
-	}
+	s.countEnd()
+	s.sh.Totals.Active.Dec()
 	s.reset()
 	s.front.Finish()
 	return again
@@ -325,7 +334,7 @@ func (s *Stream) panicked(v any) {
 		s.logged = true
 	} else {
 		s.term = [2]byte{'I', '-'}
-		s.feStats().InternalErrors.Add(1)
+		s.countInternal()
 	}
 	if s.back != nil {
 		s.back.CloseConn(true)
@@ -335,14 +344,12 @@ func (s *Stream) panicked(v any) {
 	s.dropReplay()
 	s.log()
 	s.reset()
+	s.sh.Totals.Active.Dec()
 	if s.be != nil {
 		s.be.Cur.Dec()
 	}
 	s.c.Broken() // s itself is not reused: its state is not to be trusted
 }
-
-func (s *Stream) feStats() *stats.Proxy { return &s.fe.Stats[s.l.ID()] }
-func (s *Stream) beStats() *stats.Proxy { return &s.be.Stats[s.l.ID()] }
 
 // since is the milliseconds-resolution duration of an event that began at t0.
 func (s *Stream) since(t0 int64) int64 { return max(s.l.Now()-t0, 0) }

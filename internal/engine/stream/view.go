@@ -513,12 +513,13 @@ func (s *Stream) Aborted(d model.Dir) bool {
 	return s.term[0] == 'S' && s.back != nil && s.back.Err() != nil
 }
 
-// Bytes counts what was received from, and sent to, the client (DirReq) or the server.
+// Bytes counts a direction: what was received of it, and what was sent on.
 func (s *Stream) Bytes(d model.Dir) (in, out int64) {
+	t := s.traffic()
 	if d == model.DirReq {
-		return s.up.bytes, s.down.bytes + s.headOut
+		return t.reqIn, t.reqOut
 	}
-	return s.down.bytes, s.up.bytes
+	return t.resIn, t.resOut
 }
 
 var (

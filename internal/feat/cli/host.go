@@ -46,6 +46,8 @@ type Host interface {
 	SetWeight(b *backend.Backend, s *server.Server, weight int) error
 	SetServerMaxConn(s *server.Server, n int) error
 
+	// ClearPeaks forgets maxima.
+	ClearPeaks()
 	// ClearCounters sets counters of events back to zero, those of one server or all for nil.
 	ClearCounters(only *server.Server)
 }
@@ -56,6 +58,7 @@ type (
 	Accepting = statcol.Accepting
 	Info      = statcol.ProcessInfo
 	Pool      = statcol.Pool
+	BindLine  = statcol.BindLine
 )
 
 // States of a server.

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -63,6 +64,7 @@ type Session struct {
 
 	anonKey uint32 // hides names in answers ("set anon on"); 0: shows them
 
+	sent *atomic.Int64   // bytes of all sessions
 	done <-chan struct{} // closed when the server cuts its sessions
 	out  []byte
 	last byte  // last byte of the answer so far, '\n' before its first one
@@ -286,6 +288,7 @@ func (s *Session) flush() {
 		_ = s.conn.SetWriteDeadline(earlier(limit, now.Add(askEvery)))
 		n, err := s.conn.Write(p[:min(len(p), pieceBytes)])
 		p = p[n:]
+		s.sent.Add(int64(n))
 		switch {
 		case n > 0:
 			limit = time.Now().Add(s.timeout)

@@ -84,6 +84,7 @@ type Server struct {
 	slots   chan struct{}
 	total   atomic.Int64
 	open    atomic.Int64
+	sent    atomic.Int64
 
 	mu     sync.Mutex
 	lns    []net.Listener
@@ -214,7 +215,7 @@ func (s *Server) session(c net.Conn, sock *Socket, r Rights) {
 	x := &Session{
 		conn: c, in: bufio.NewReaderSize(c, s.bufSize), host: s.Host, main: s.Main, sock: sock,
 		level: r.Level, modes: r.Modes, severity: sock.severity, timeout: s.conf.Timeout, maxBody: s.conf.MaxPayload, done: s.done,
-		timed: r.Timed,
+		timed: r.Timed, sent: &s.sent,
 	}
 	switch {
 	case r.Prompt:
@@ -228,6 +229,9 @@ func (s *Server) session(c net.Conn, sock *Socket, r Rights) {
 		x.serve()
 	}
 }
+
+// Sent is how many bytes the sessions have sent.
+func (s *Server) Sent() int64 { return s.sent.Load() }
 
 // Close stops accepting. Sessions go on when let is set, and are cut otherwise.
 func (s *Server) Close(let bool) {

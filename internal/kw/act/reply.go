@@ -82,7 +82,7 @@ func parseAuth(p *rule.Parser) rule.Runner {
 		realm = w
 	}
 	return rule.RunFunc(func(tx *model.Txn, c rule.Control) rule.Outcome {
-		c.Respond(rule.Challenge(tx, c, realm), rule.EndDenied)
+		c.Respond(rule.Challenge(tx, c, realm), rule.EndChallenge)
 		return rule.Done
 	})
 }

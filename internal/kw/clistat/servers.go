@@ -157,7 +157,7 @@ func clearCounters(c *cli.Context) {
 			clearServer(c)
 		}
 	default:
-		c.Err("The maxima that this sets back are not kept in weir yet; 'clear counters all' sets back all counters.")
+		c.Host.ClearPeaks()
 	}
 }
 

@@ -152,9 +152,10 @@ type End uint8
 
 // Ends.
 const (
-	EndLocal  End = iota // answered here on purpose: "LR", "LH"
-	EndDenied            // refused: "PR", "PH"; counted as denied
-	EndTarpit            // refused after a wait: "PT"
+	EndLocal     End = iota // answered here on purpose: "LR", "LH"
+	EndDenied               // refused: "PR", "PH"; counted as denied
+	EndTarpit               // refused after a wait: "PT"
+	EndChallenge            // credentials are asked for: "PR"; counted as answered on purpose
 )
 
 // Control is what an action may do to the stream it runs on. The engine

@@ -11,6 +11,7 @@ import (
 	"weir/internal/base/diag"
 	"weir/internal/engine/frontend"
 	"weir/internal/engine/listen"
+	"weir/internal/engine/statcol"
 	"weir/internal/engine/stats"
 	"weir/internal/model"
 	"weir/internal/proc/keeper"
@@ -49,6 +50,11 @@ func (b *bound) listen(on bool) error {
 
 func (g *Generation) bindLine(f *frontend.Frontend, b *model.Bind, front *listen.Limit) error {
 	line := listen.NewLimit(new(stats.Gauge), b.MaxConn)
+	counted := &statcol.BindLine{Conns: line.Gauge}
+	if f.Conf.Has(model.OptSocketStats) {
+		counted.Stats = make([]stats.Proxy, g.n)
+	}
+	g.lines[b] = counted
 	glob := g.Config.Global
 	gate := listen.Gate{Process: g.keeper.Process, Front: front, Bind: line, Rates: []listen.Rate{
 		{Rate: &f.Rate, Max: int64(f.Conf.RateLimitSessions)},
@@ -60,7 +66,7 @@ func (g *Generation) bindLine(f *frontend.Frontend, b *model.Bind, front *listen
 		first, last := a.Port, max(a.Port, a.PortEnd)
 		for port := first; port <= last; port++ {
 			for i, loops := range sets {
-				s := &bound{front: f, conf: b, limit: line, gate: gate, loops: loops, unix: !a.Family.IsIP()}
+				s := &bound{front: f, conf: b, limit: line, line: counted, gate: gate, loops: loops, unix: !a.Family.IsIP()}
 				if err := g.open(s, a, port, i, len(sets) > 1); err != nil {
 					return err
 				}
@@ -142,6 +148,7 @@ func (g *Generation) open(s *bound, a addr.Addr, port, shard int, sharded bool) 
 	if a.Family == addr.FD {
 		domain, err := unix.GetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_DOMAIN)
 		s.unix = err == nil && domain == unix.AF_UNIX
+		s.line.Addr = localAddr(s.fd)
 	}
 	if s.front.Conf.Has(model.OptClitcpka) {
 		setKeepAlive(s.fd, s.front.Conf.ClientKA)
@@ -247,4 +254,13 @@ func listenOptions(b *model.Bind, p *model.Proxy, maxConn int) sock.ListenOption
 		o.Mode = uint32(b.PermMode)
 	}
 	return o
+}
+
+// localAddr is the address of a socket, not valid for one without an IP address.
+func localAddr(fd int) netip.AddrPort {
+	sa, err := unix.Getsockname(fd)
+	if err != nil {
+		return netip.AddrPort{}
+	}
+	return addrPort(sa)
 }

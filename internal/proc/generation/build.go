@@ -12,6 +12,7 @@ import (
 	"weir/internal/engine/frontend"
 	"weir/internal/engine/listen"
 	"weir/internal/engine/server"
+	"weir/internal/engine/statcol"
 	"weir/internal/engine/stats"
 	"weir/internal/feat/errorpages"
 	"weir/internal/feat/logs"
@@ -35,6 +36,7 @@ func Build(cfg *model.Config, k *keeper.Keeper, o Options) (*Generation, error) 
 		Config: cfg, keeper: k, n: o.Loops, maxConn: o.MaxConn,
 		Backends: make(map[string]*backend.Backend),
 		limits:   make(map[*frontend.Frontend]*listen.Limit),
+		lines:    make(map[*model.Bind]*statcol.BindLine),
 		drained:  make(chan struct{}),
 	}
 	var err error

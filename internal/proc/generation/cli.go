@@ -40,12 +40,14 @@ type runtimeAPI struct {
 	// maxConn is the limit on connections that a command has set, 0 for none.
 	maxConn atomic.Int64
 
-	mu      sync.Mutex
-	gen     *Generation // the last one that was started
-	server  *cli.Server // of gen
-	sockets []*cliSocket
-	states  map[*server.Server]*adminState
-	accept  map[*frontend.Frontend]cli.Accepting
+	mu sync.Mutex
+	// sent and sentAt are the bytes that were sent when sentRate was worked out.
+	sent, sentAt, sentRate int64
+	gen                    *Generation // the last one that was started
+	server                 *cli.Server // of gen
+	sockets                []*cliSocket
+	states                 map[*server.Server]*adminState
+	accept                 map[*frontend.Frontend]cli.Accepting
 	// anon is the key of anonymised answers that a command has set.
 	anon    atomic.Uint32
 	blocked blockedLog
@@ -405,31 +407,59 @@ func (a *runtimeAPI) ClearCounters(only *server.Server) {
 	g := a.generation()
 	onEach(a.p.loops, func(l *loop.Loop) {
 		if only != nil {
-			clearStats(&only.Stats[l.ID()])
+			only.Stats[l.ID()].Clear()
 			return
 		}
-		for _, f := range g.Frontends {
-			clearStats(&f.Stats[l.ID()])
-		}
-		for _, b := range g.Backends {
-			clearStats(&b.Stats[l.ID()])
-			for _, s := range b.Servers {
-				clearStats(&s.Stats[l.ID()])
-			}
-		}
+		g.eachStats(l.ID(), (*stats.Proxy).Clear)
 	})
+	if only != nil {
+		only.ClearPeaks()
+		return
+	}
+	a.clearPeaks(g)
 }
 
-// clearStats is called on the loop that writes p.
-func clearStats(p *stats.Proxy) {
-	for _, c := range []*stats.Counter{
-		&p.Sessions, &p.Requests, &p.BytesIn, &p.BytesOut, &p.DeniedConns, &p.DeniedSessions, &p.DeniedRequests, &p.DeniedResponses,
-		&p.FailedRewrites, &p.FailedRequests, &p.FailedConnects, &p.FailedResponses, &p.Retries, &p.Redispatches,
-		&p.ClientAborts, &p.ServerAborts, &p.Connects, &p.Reuses, &p.InternalErrors,
-	} {
-		c.Add(-c.Load())
+// ClearPeaks forgets the maxima and keeps the counters.
+func (a *runtimeAPI) ClearPeaks() {
+	g := a.generation()
+	onEach(a.p.loops, func(l *loop.Loop) { g.eachStats(l.ID(), (*stats.Proxy).ClearPeaks) })
+	a.clearPeaks(g)
+}
+
+// eachStats calls fn with all counters of loop id.
+func (g *Generation) eachStats(id int, fn func(p *stats.Proxy)) {
+	for _, f := range g.Frontends {
+		fn(&f.Stats[id])
 	}
-	for i := range p.Responses {
-		p.Responses[i].Add(-p.Responses[i].Load())
+	for _, line := range g.lines {
+		if line.Stats != nil {
+			fn(&line.Stats[id])
+		}
 	}
+	for _, b := range g.Backends {
+		fn(&b.Stats[id])
+		for _, s := range b.Servers {
+			fn(&s.Stats[id])
+		}
+	}
+}
+
+// clearPeaks forgets the maxima that belong to no loop.
+func (a *runtimeAPI) clearPeaks(g *Generation) {
+	for _, f := range g.Frontends {
+		f.Cur.ResetPeak()
+		f.Rate.ResetPeak()
+	}
+	for _, line := range g.lines {
+		line.Conns.ResetPeak()
+	}
+	for _, b := range g.Backends {
+		b.Cur.ResetPeak()
+		b.Queue.ResetPeak()
+		for _, s := range b.Servers {
+			s.ClearPeaks()
+		}
+	}
+	a.p.keeper.ConnRate.ResetPeak()
+	a.p.keeper.SessRate.ResetPeak()
 }

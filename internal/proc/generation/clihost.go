@@ -98,6 +98,20 @@ func (a *runtimeAPI) SetFrontMaxConn(f *frontend.Frontend, n int) {
 	}
 }
 
+// BindLine is what runs a bind line.
+func (a *runtimeAPI) BindLine(b *model.Bind) *cli.BindLine { return a.generation().lines[b] }
+
+// outRate is how many bytes a second were sent since it was last asked for, at least a second ago.
+func (a *runtimeAPI) outRate(sent, now int64) int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if d := now - a.sentAt; d >= int64(time.Second) {
+		a.sentRate = (sent - a.sent) * 1000 / max(d/int64(time.Millisecond), 1)
+		a.sent, a.sentAt = sent, now
+	}
+	return a.sentRate
+}
+
 // Info are the numbers of the process.
 func (a *runtimeAPI) Info() cli.Info {
 	g, k, now := a.generation(), a.p.keeper, clock.Nanos()
@@ -106,8 +120,18 @@ func (a *runtimeAPI) Info() cli.Info {
 		Start: a.start, Boot: time.Duration(a.ready.Load() - int64(time.Second)),
 		MaxConn: a.MaxConn(), HardMax: a.p.opt.MaxConn,
 		Conns: k.Conns.Cur(), CumConns: k.Conns.Total(), ConnRate: k.ConnRate.Read(now), SessRate: k.SessRate.Read(now),
+		ConnMax: k.ConnRate.Peak(), SessMax: k.SessRate.Peak(), Reached: k.Process.Reached(),
 		Listeners: k.Sockets(), Stopping: g.stopping.Load(),
 	}
+	for n := range k.Loops {
+		i.CumStreams += int64(k.Loops[n].Streams.Load())
+		i.Streams += k.Loops[n].Active.Load()
+	}
+	for _, l := range a.p.loops {
+		i.BytesOut += int64(l.Counters.Sent.Load())
+		i.SplicedOut += int64(l.Counters.Spliced.Load())
+	}
+	i.OutRate = a.outRate(i.BytesOut, now)
 	var files unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &files) == nil {
 		i.Files = int(min(files.Cur, 1<<30))
@@ -116,8 +140,12 @@ func (a *runtimeAPI) Info() cli.Info {
 	s := a.server
 	a.mu.Unlock()
 	if s != nil {
-		_, total := s.Sessions()
+		now, total := s.Sessions()
+		i.Conns += int64(now)
+		i.Streams += int64(now)
 		i.CumConns += total
+		i.CumStreams += total
+		i.BytesOut += s.Sent()
 	}
 	for _, s := range a.p.opt.Buffers.Stats() {
 		size := int64(s.Size)

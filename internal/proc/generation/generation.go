@@ -16,6 +16,7 @@ import (
 	"weir/internal/engine/listen"
 	"weir/internal/engine/server"
 	"weir/internal/engine/session"
+	"weir/internal/engine/statcol"
 	"weir/internal/feat/logs"
 	"weir/internal/model"
 	"weir/internal/proc/keeper"
@@ -33,6 +34,7 @@ type Generation struct {
 	maxConn int
 	n       int // loops
 	binds   []*bound
+	lines   map[*model.Bind]*statcol.BindLine
 	cli     []*cliSocket
 	logger  *logs.Logger
 
@@ -52,6 +54,7 @@ type bound struct {
 	front *frontend.Frontend
 	conf  *model.Bind
 	limit *listen.Limit // shared by the sockets of the line
+	line  *statcol.BindLine
 	gate  listen.Gate
 	loops []int // on which loops it accepts
 	unix  bool
@@ -68,7 +71,7 @@ func (g *Generation) start(loops []*loop.Loop, before *Generation) {
 	g.running.Store(int32(len(loops)))
 	onEach(loops, func(l *loop.Loop) {
 		id := l.ID()
-		set := session.NewSet(l, &g.keeper.Conns)
+		set := session.NewSet(l, &g.keeper.Conns, &g.keeper.Loops[id])
 		set.Emptied = func() { g.loopDrained(l) }
 		g.sets[id] = set
 		set.Homes = g.homes()
@@ -88,7 +91,7 @@ func (g *Generation) start(loops []*loop.Loop, before *Generation) {
 				if want == id {
 					g.listeners[id] = append(g.listeners[id], listen.New(l, b.fd, listen.Options{
 						Front: b.front, BindName: bindName(b.conf), Unix: b.unix, UnixID: b.conf.ID, Nice: b.conf.Nice, Gate: b.gate, Sessions: set,
-						State: &listenerState{b.conf, b.limit},
+						State: &listenerState{b.conf, b.limit}, Stats: b.line.Stats,
 					}))
 				}
 			}

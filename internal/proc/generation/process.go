@@ -12,6 +12,7 @@ import (
 	"weir/internal/engine/backend"
 	"weir/internal/engine/server"
 	"weir/internal/engine/statcol"
+	"weir/internal/engine/stats"
 	"weir/internal/model"
 	"weir/internal/proc/keeper"
 	"weir/internal/rt/loop"
@@ -60,6 +61,7 @@ func NewProcess(o ProcessOptions) *Process {
 		o.Warn = func(string) {}
 	}
 	p := &Process{opt: o, keeper: keeper.New(), workers: loop.NewWorkers(1, loop.DefaultQueue), done: make(chan struct{})}
+	p.keeper.Loops = make([]stats.Loop, o.Threads)
 	p.cli = newRuntimeAPI(p)
 	return p
 }

@@ -42,7 +42,7 @@ func (p *proxyState) FrontReqRate() int64 {
 	if p.fe == nil {
 		return 0
 	}
-	return stats.SumRate(p.fe.Stats, clock.Nanos(), func(s *stats.Proxy) *stats.Rate { return &s.ReqRate })
+	return stats.SumRate(p.fe.Stats, clock.Nanos(), stats.ReqRate)
 }
 
 func (p *proxyState) BackConns() int64 {
@@ -56,7 +56,7 @@ func (p *proxyState) BackRate() int64 {
 	if p.be == nil {
 		return 0
 	}
-	return stats.SumRate(p.be.Stats, clock.Nanos(), func(s *stats.Proxy) *stats.Rate { return &s.SessRate })
+	return stats.SumRate(p.be.Stats, clock.Nanos(), stats.SessRate)
 }
 
 func (p *proxyState) Queued() int64 {
@@ -88,7 +88,7 @@ func (v serverState) MaxConn() int64  { return v.s.Limit() }
 func (v serverState) UserWeight() int { return v.s.Weight() }
 
 func (v serverState) Rate() int64 {
-	return stats.SumRate(v.s.Stats, clock.Nanos(), func(s *stats.Proxy) *stats.Rate { return &s.SessRate })
+	return stats.SumRate(v.s.Stats, clock.Nanos(), stats.SessRate)
 }
 
 func (v serverState) Weight() (current, initial int) { return v.s.Weight(), v.s.Conf.Weight }

@@ -20,6 +20,8 @@ type Keeper struct {
 	Conns stats.Gauge
 	// Process is the limit on them (global maxconn); it follows the current generation.
 	Process *listen.Limit
+	// Loops are the counters of the process by loop.
+	Loops []stats.Loop
 	// ConnRate and SessRate are the process's rates (maxconnrate, maxsessrate).
 	ConnRate, SessRate stats.Rate
 

@@ -56,6 +56,8 @@ type Counters struct {
 	Timers  counter.Counter // timers that fired
 	Fibers  counter.Gauge   // alive
 	Conns   counter.Gauge   // connections
+	Sent    counter.Counter // bytes that connections have handed to the kernel
+	Spliced counter.Counter // of which went through pipes
 	Offload counter.Gauge   // functions running elsewhere
 }
 

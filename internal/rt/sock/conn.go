@@ -386,6 +386,7 @@ func (c *Conn) sent(res int) {
 		return
 	}
 	c.tx.Discard(res)
+	c.e.l.Counters.Sent.Add(uint64(res))
 	if c.fl&flAbort != 0 {
 		c.doClose()
 		return

@@ -130,6 +130,8 @@ func (c *Conn) SpliceOut(p *Pipe) (int, error) {
 	switch {
 	case n >= 0:
 		p.n -= n
+		c.e.l.Counters.Sent.Add(uint64(n))
+		c.e.l.Counters.Spliced.Add(uint64(n))
 		return n, nil
 	case n == -int(unix.EAGAIN):
 		c.e.p.Await(&c.file, poll.OpPollOut)
