@@ -22,7 +22,7 @@ const order = `
 data:   docs/compat
 base:   ascii < budget < hash < xxh < assert < units < addr < diag < registry < counter < buf
 rt:     clock < sys < poll < loop < sock < offload
-wire:   msg < { h1 syslog proxyproto clienthello httpcache } < h1/corpus
+wire:   msg < { h1 syslog proxyproto tlsname clienthello httpcache } < h1/corpus
 link:   conn < tlsconn < mux < { tcpmux h1mux }
 model:  .
 lang:   config < { sample regex } < vars < pattern < logfmt < acl < rule < eval
