@@ -35,6 +35,8 @@ type Bind struct {
 	ExposeFD                   bool
 	GUIDPrefix, Label          string
 	TLS                        *TLSListener // nil: clear text
+	AcceptProxy                bool         // connections begin with a PROXY header
+	NetScaler                  uint32       // magic number of the client-IP header that they begin with; 0: none
 	Slots                      Slots
 }
 
@@ -77,6 +79,10 @@ type Server struct {
 	HashKey        string     // what its points on the ring are made from: "id", "id32", "guid", "addr", "addr-port"
 	Cookie         string     // value of the persistence cookie, "" for none
 	TLS            *TLSServer // nil: clear text
+	SendProxy      SendProxy
+	Socks4         addr.Addr // the proxy that connections go through; see HasSocks4
+	HasSocks4      bool
+	PoolName       Evaluator // what idle connections are told apart by instead of the SNI (pool-conn-name); nil: nothing
 	Slots          Slots
 	Proxy          *Proxy      // the section it stands in
 	Run            ServerState // set when the generation is built
@@ -108,4 +114,35 @@ func (s *Source) Clone() *Source {
 	}
 	n := *s
 	return &n
+}
+
+// SendProxy is which PROXY header connections to a server begin with.
+type SendProxy struct {
+	V1, V2 bool // V2 wins
+	Opt    ProxyOption
+	Values []ProxyValue // set-proxy-v2-tlv-fmt
+}
+
+// Active reports whether a header is sent.
+func (p *SendProxy) Active() bool { return p.V1 || p.V2 }
+
+// ProxyOption is a set of what "proxy-v2-options" adds to a header.
+type ProxyOption uint8
+
+// Options.
+const (
+	ProxySSL ProxyOption = 1 << iota
+	ProxyCertCN
+	ProxyCertKey
+	ProxyCertSig
+	ProxySSLCipher
+	ProxyAuthority
+	ProxyCRC32C
+	ProxyUniqueID
+)
+
+// ProxyValue is one value of a header.
+type ProxyValue struct {
+	ID     byte
+	Format Format // nil: empty
 }

@@ -9,7 +9,36 @@ type TLSListener struct {
 	Config *tls.Config
 	// Capture is how many bytes of the ClientHello are kept for fetches (tune.ssl.capture-buffer-size), 0: none.
 	Capture int
+	// MaxRecord and EarlyRecord bound the plaintext of a record, always and for the first data, in bytes; 0: no bound
+	// (tune.ssl.hard-maxrecord, tune.ssl.maxrecord).
+	MaxRecord, EarlyRecord int
+	// Verify holds the certificate of a client against what the bind line asks for. It tells the same each time, and counts
+	// errors that are ignored too. nil: no certificate is asked for.
+	Verify func(*tls.ConnectionState) VerifyResult
 }
+
+// VerifyResult is what was found wrong with a chain of certificates: the first error of the certificate itself and that of the
+// authorities above it, numbered as OpenSSL numbers them (X509_V_ERR_*), 0 for none.
+type VerifyResult struct {
+	Code    int
+	CACode  int
+	CADepth int // at which the authority stands that CACode is about
+}
+
+// VerifyError is why a handshake ended that asked for a certificate. The functions of a tls.Config return it.
+type VerifyError struct {
+	Code  int // X509_V_ERR_*
+	Depth int // 0: the certificate itself; above 0: an authority
+	// Server: it is the certificate of a server. Name: it was good, but not for the name that was asked for.
+	Server, Name bool
+	Err          error
+}
+
+// Error is the reason.
+func (e *VerifyError) Error() string { return e.Err.Error() }
+
+// Unwrap is the reason.
+func (e *VerifyError) Unwrap() error { return e.Err }
 
 // TLSServer is what connections to a server run under (manual 5.2, "ssl"); nil without "ssl".
 type TLSServer struct {

@@ -96,6 +96,7 @@ type Gate struct {
 // Options describe a listener.
 type Options struct {
 	Front    *frontend.Frontend
+	Bind     *model.Bind
 	BindName string
 	Unix     bool
 	UnixID   int
@@ -179,7 +180,7 @@ func (w *Listener) open(fd int, peer netip.AddrPort) {
 		own = &w.Stats[id]
 		own.Conns.Add(1)
 	}
-	w.Sessions.Open(&session.Accepted{Stats: own, FD: fd, Peer: peer, Front: w.Front, BindName: w.BindName, Unix: w.Unix, UnixID: w.UnixID, Nice: w.Nice, State: w.State, Closed: w.closed})
+	w.Sessions.Open(&session.Accepted{Stats: own, FD: fd, Peer: peer, Front: w.Front, Bind: w.Bind, BindName: w.BindName, Unix: w.Unix, UnixID: w.UnixID, Nice: w.Nice, State: w.State, Closed: w.closed})
 }
 
 func (w *Listener) sessionClosed() {

@@ -24,11 +24,11 @@ func (p *PrivateConns) Keep(c *Conn) {
 	c.SetIdle(c.onGone)
 }
 
-// Take returns the connection to s between source and dest that was used last, or nil.
-func (p *PrivateConns) Take(s *Server, source, dest netip.AddrPort) *Conn {
+// Take returns the connection to s between source and dest that began with key and was used last, or nil.
+func (p *PrivateConns) Take(s *Server, source, dest netip.AddrPort, key []byte) *Conn {
 	for i := len(p.conns) - 1; i >= 0; i-- {
 		c := p.conns[i]
-		if c.Srv != s || c.Source != source || c.Dest != dest {
+		if c.Srv != s || c.Source != source || c.Dest != dest || c.Key != string(key) {
 			continue
 		}
 		p.remove(c)

@@ -4,6 +4,7 @@
 package server
 
 import (
+	"crypto/tls"
 	"net/netip"
 	"sync/atomic"
 	"time"
@@ -52,6 +53,8 @@ type Server struct {
 	drained  atomic.Bool
 	weight   atomic.Int32
 	loops    []idleList // by loop
+	tls      *tls.Config
+	names    []named // by loop
 }
 
 // UseSrc tells how the source address of a connection depends on the client ("source ... usesrc").
@@ -73,6 +76,7 @@ func New(conf *model.Server, n int) *Server {
 	for i := range s.loops {
 		s.loops[i].srv = s
 	}
+	s.initTLS(n)
 	return s
 }
 
@@ -157,6 +161,8 @@ type Conn struct {
 	// Dest is the address it was opened to when the stream decides that (MapAddr, MapPorts); zero for all other servers.
 	Dest netip.AddrPort
 	Uses int // exchanges started on it
+	// Key tells what was said on it before its protocol began: the name that TLS asked for, the PROXY header.
+	Key string
 	// Private connections are reused by one client session only (http-reuse never).
 	Private bool
 
@@ -223,13 +229,13 @@ func (s *Server) PutIdle(c *Conn) bool {
 	return true
 }
 
-// TakeIdle returns the most recently used idle connection of loop l between source and dest, or nil.
+// TakeIdle returns the most recently used idle connection of loop l between source and dest that began with key, or nil.
 // With onlyReused, connections that carried a single request are passed over (http-reuse aggressive).
-func (s *Server) TakeIdle(l *loop.Loop, source, dest netip.AddrPort, onlyReused bool) *Conn {
+func (s *Server) TakeIdle(l *loop.Loop, source, dest netip.AddrPort, key []byte, onlyReused bool) *Conn {
 	li := &s.loops[l.ID()]
 	for c := li.head; c != nil; {
 		next := c.next
-		if c.Source == source && c.Dest == dest && !(onlyReused && c.Uses < 2) {
+		if c.Source == source && c.Dest == dest && c.Key == string(key) && !(onlyReused && c.Uses < 2) {
 			c.unlink()
 			if c.InputClosed() || c.HeadStarted() {
 				c.CloseConn(false)

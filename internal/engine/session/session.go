@@ -34,8 +34,9 @@ type Set struct {
 	// heir is the set of the next generation; nil while there is none.
 	heir *Set
 	// Emptied is called when the last session has closed while the set is draining.
-	Emptied  func()
-	draining bool
+	Emptied   func()
+	draining  bool
+	idleTimer int64 // nanoseconds
 }
 
 // NewSet makes the set for loop l; active counts the connections of the process, totals what the loop serves.
@@ -47,7 +48,10 @@ func NewSet(l *loop.Loop, active *stats.Gauge, totals *stats.Loop) *Set {
 }
 
 // Configure tells what the sessions run under.
-func (t *Set) Configure(cfg *model.Config) { t.shared.Configure(cfg) }
+func (t *Set) Configure(cfg *model.Config) {
+	t.shared.Configure(cfg)
+	t.idleTimer = idleTimer(&cfg.Global.Tune)
+}
 
 func (t *Set) serverEnd(be *backend.Backend, c conn.Conn) mux.End {
 	if be.Conf.Mode == model.ModeHTTP {
@@ -77,7 +81,10 @@ type Session struct {
 	wake       func()
 	closed     func()
 	prev, next *Session
+	panicked   func(any)
+	tls        *model.TLSListener
 	idle       bool
+	cut        bool // it ends with a reset
 	nice       int
 }
 
@@ -86,6 +93,7 @@ type Accepted struct {
 	FD       int
 	Peer     netip.AddrPort
 	Front    *frontend.Frontend
+	Bind     *model.Bind
 	BindName string
 	Unix     bool
 	UnixID   int
@@ -114,34 +122,11 @@ func (t *Set) Open(a *Accepted) {
 			s.Sock.Local()
 		}
 	}
-	if a.Front.Conf.Mode != model.ModeHTTP {
-		s.tcp.Init(s.Link)
-		s.end = &s.tcp
-		s.begin()
-		return
-	}
-	if a.Front.Conf.Has(model.OptTCPSmartAccept) {
+	if s.HTTP = a.Front.Conf.Mode == model.ModeHTTP; s.HTTP && a.Front.Conf.Has(model.OptTCPSmartAccept) {
 		s.Sock.DelayAck()
 	}
-	s.HTTP = true
-	s.h1.Init(t.l, s.Link, h1mux.Server, a.Front.H1, &t.h1)
-	s.end = &s.h1
+	s.greet(a.Bind)
 	s.begin()
-}
-
-// begin lets the session's own rules look at it, if there are any, then serves it.
-func (s *Session) begin() {
-	r := s.Front.Rules
-	switch {
-	case len(r.Of[rule.TCPConnection]) > 0 || len(r.Of[rule.TCPSession]) > 0:
-		s.set.l.Start(admit, s)
-	case s.HTTP:
-		s.count()
-		s.rest()
-	default:
-		s.count()
-		s.set.l.Start(run, s)
-	}
 }
 
 // count counts a session that may go on.
@@ -160,20 +145,34 @@ func (s *Session) count() {
 	}
 }
 
-// admit is the fiber of a new session whose frontend has rules for connections.
-func admit(f *loop.Fiber, arg any) {
-	s := arg.(*Session)
-	if !s.set.shared.Admit(f, &s.Client, s.end) {
-		s.close()
+// greet notes what must come before the session's data.
+func (s *Session) greet(b *model.Bind) {
+	s.tls, s.cut = b.TLS, false
+	if b.AcceptProxy {
+		s.Greeting.Expect |= stream.HeaderProxy
+	}
+	if s.Greeting.Magic = b.NetScaler; b.NetScaler != 0 {
+		s.Greeting.Expect |= stream.HeaderNetScaler
+	}
+}
+
+// begin serves the session, in a fiber at once where something comes before its first data.
+func (s *Session) begin() {
+	r := s.Front.Rules
+	switch {
+	case len(r.Of[rule.TCPConnection]) > 0 || len(r.Of[rule.TCPSession]) > 0 || s.Greeting.Expect != 0 || s.tls != nil:
+		s.tcp.Init(s.Link) // until it is known what follows
+		s.end = &s.tcp
+		s.set.l.Start(admit, s)
 		return
 	}
+	s.speak()
 	s.count()
-	switch {
-	case s.HTTP && !s.end.HeadStarted():
+	if s.HTTP {
 		s.rest()
-	default:
-		run(f, s)
+		return
 	}
+	s.set.l.Start(run, s)
 }
 
 func (t *Set) get() *Session {
@@ -187,6 +186,7 @@ func (t *Set) get() *Session {
 	s.wake = s.input
 	s.Upgrade = s.upgrade
 	s.Broken = s.broken
+	s.panicked = func(any) { s.broken() }
 	return s
 }
 
@@ -273,7 +273,7 @@ func (s *Session) idleDeadline() int64 {
 	if d == 0 {
 		return 0
 	}
-	return s.Since + int64(d)
+	return s.Ready() + int64(d)
 }
 
 // input is called when something arrives on a resting session.
@@ -311,7 +311,7 @@ func run(f *loop.Fiber, arg any) {
 		f.Yield()
 	}
 	for s.set.shared.Serve(f, &s.Client, s.end) {
-		s.Since = s.set.l.Now()
+		s.Since, s.Handshake = s.set.l.Now(), 0
 		if s.set.draining && !s.move() {
 			break
 		}
@@ -361,13 +361,13 @@ func (s *Session) close() {
 	t := s.set
 	t.l.Forget(&s.timer)
 	s.Private.Close()
-	if s.Front.Conf.Has(model.OptNoLingerFrontend) && s.end.Queued() == 0 {
+	if s.cut || s.Front.Conf.Has(model.OptNoLingerFrontend) && s.end.Queued() == 0 {
 		s.end.Abort()
 	} else {
 		s.end.Close()
 	}
 	closed := s.closed
-	s.end, s.Sock, s.Link, s.closed, s.idle = nil, nil, nil, nil, false
+	s.end, s.Sock, s.Link, s.closed, s.idle, s.tls = nil, nil, nil, nil, false, nil
 	s.Vars.Reset()
 	t.unlink(s)
 	if len(t.free) < maxFree {

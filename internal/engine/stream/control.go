@@ -145,13 +145,22 @@ func (s *Stream) SetClientLocal(a netip.AddrPort) {
 	s.ext().local = a
 }
 
-// moved returns the session's own addresses for writing.
+// moved returns the addresses that the rules which run now may change.
 func (s *Stream) moved() *Addresses {
 	if s.c.Moved == nil {
-		s.c.Moved = new(Addresses)
+		s.c.Moved = new(Moved)
 	}
-	return s.c.Moved
+	if s.early {
+		return &s.c.Moved.Conn
+	}
+	return &s.c.Moved.Session
 }
+
+// ExpectProxy asks for a PROXY header before the connection's data.
+func (s *Stream) ExpectProxy() { s.c.Greeting.Expect |= HeaderProxy }
+
+// ExpectNetScaler asks for a client-IP header of NetScaler before the connection's data.
+func (s *Stream) ExpectNetScaler() { s.c.Greeting.Expect |= HeaderNetScaler }
 
 // SetTimeout changes a timeout of this stream.
 func (s *Stream) SetTimeout(k model.TimeoutKind, d time.Duration) {

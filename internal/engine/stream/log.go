@@ -83,7 +83,7 @@ func (s *Stream) emit(out model.LogEmitter, step string) {
 	r := s.Record()
 	r.Step = step
 	r.Level = 6
-	if s.fe.Conf.Has(model.OptLogSeparateErrors) && !s.normal() {
+	if s.fe.Conf.Has(model.OptLogSeparateErrors) && (!s.normal() || r.ErrorMessage != "") {
 		r.Level = 3
 	}
 	if s.x != nil && s.x.levelSet {

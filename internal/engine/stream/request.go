@@ -41,7 +41,7 @@ func (s *Stream) receiveRequest() bool {
 func (s *Stream) noteFirstByte() {
 	if s.firstByte == 0 && s.front.HeadStarted() || s.firstByte == 0 && len(s.req.MethodName) > 0 {
 		s.firstByte = s.l.Now()
-		s.t.Idle = max(s.firstByte-s.c.Since, 0)
+		s.t.Idle = max(s.firstByte-s.c.Ready(), 0)
 		s.rec.Request = s.l.Wall()
 	}
 }
@@ -50,7 +50,7 @@ func (s *Stream) noteFirstByte() {
 func (s *Stream) headDeadline() int64 {
 	from := s.firstByte
 	if from == 0 || s.c.Exchanges == 1 {
-		from = s.c.Since
+		from = s.c.Ready()
 	}
 	t := &s.fe.Conf.Timeout
 	if t.HTTPRequest > 0 {

@@ -219,8 +219,9 @@ func (s *Stream) retry() bool {
 		s.failResponse()
 		return false
 	}
-	s.back.CloseConn(true)
-	s.back = nil
+	c := s.back
+	s.leaveBack()
+	c.CloseConn(true)
 	s.attempts++
 	s.res.Reset()
 	s.retries--

@@ -1,15 +1,12 @@
 package stream
 
 import (
-	"errors"
 	"net/netip"
-	"syscall"
 	"time"
 
 	"weir/internal/engine/queue"
 	"weir/internal/engine/server"
 	"weir/internal/model"
-	"weir/internal/rt/sock"
 )
 
 // turnAround is the pause before another attempt on the same server (manual 4.2, "retries").
@@ -212,6 +209,7 @@ func (s *Stream) connect() bool {
 	began := s.l.Now()
 	s.srv.NoteBusy()
 	for {
+		s.identify()
 		if c := s.reuse(); c != nil {
 			s.back, s.reused = c, true
 			c.SetOwner(s.f)
@@ -239,7 +237,7 @@ func (s *Stream) reuse() *server.Conn {
 		return nil
 	}
 	source, dest := s.source(), s.dest()
-	if p := s.c.Private.Take(s.srv, source, dest); p != nil {
+	if p := s.c.Private.Take(s.srv, source, dest, s.key); p != nil {
 		return p
 	}
 	first := s.c.Exchanges == 1
@@ -251,9 +249,9 @@ func (s *Stream) reuse() *server.Conn {
 			return nil
 		}
 	case model.ReuseAggressive:
-		return s.srv.TakeIdle(s.l, source, dest, first)
+		return s.srv.TakeIdle(s.l, source, dest, s.key, first)
 	}
-	return s.srv.TakeIdle(s.l, source, dest, false)
+	return s.srv.TakeIdle(s.l, source, dest, s.key, false)
 }
 
 // source is the source address that this stream's server connections need, when it depends on the client.
@@ -280,61 +278,6 @@ func (s *Stream) dest() netip.AddrPort {
 		addr = netip.AddrPortFrom(addr.Addr(), uint16(int(client.Port())+s.srv.PortOffset))
 	}
 	return addr
-}
-
-// dial opens a connection. It returns 0, or who is to blame: 'S' refused, 's' timed out, 'C' the client left, 'R' a
-// lack of resources.
-func (s *Stream) dial() byte {
-	o := s.srv.Connect
-	dest := s.dest()
-	if s.srv.MapAddr || s.srv.MapPorts {
-		o.Addr = dest
-	}
-	src := s.source()
-	if src.IsValid() {
-		o.Source, o.Transparent = src, true
-	}
-	limit := s.Timeout(model.TimeoutConnect)
-	deadline := after(s.l.Now(), limit)
-	if !s.srv.MayOpen(s.l) {
-		return 'S'
-	}
-	s.srvStats().Connects.Add(1)
-	s.beStats().Connects.Add(1)
-	c, err := sock.Connect(s.l, o)
-	if err != nil {
-		return lacking(err)
-	}
-	c.SetOwner(s.f)
-	s.front.Watch()
-	for c.Connecting() {
-		if s.clientGone() {
-			c.Abort()
-			return 'C'
-		}
-		if !s.f.Park(deadline) && s.l.Now() >= deadline && c.Connecting() {
-			c.Abort()
-			return 's'
-		}
-	}
-	if err := c.Err(); err != nil {
-		c.Abort()
-		return lacking(err)
-	}
-	s.back = &server.Conn{End: s.sh.NewServerEnd(s.be, c), Link: c, Source: src, Dest: dest}
-	s.back.Opened(s.l, s.srv)
-	s.back.SetOwner(s.f)
-	s.reused = false
-	return 0
-}
-
-func lacking(err error) byte {
-	for _, e := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EADDRNOTAVAIL, syscall.EAGAIN} {
-		if errors.Is(err, e) {
-			return 'R'
-		}
-	}
-	return 'S'
 }
 
 // connectAgain decides what follows a failed attempt: another one, here or on another server, or the end.
@@ -416,7 +359,7 @@ func (s *Stream) freeSlot() {
 // releaseServer ends the use of the server: its connection is kept for others, or closed.
 func (s *Stream) releaseServer() {
 	if c := s.back; c != nil {
-		s.back = nil
+		s.leaveBack()
 		keep := s.term[0] == '-' && c.Reusable() && s.srv.Enabled() && !s.fe.Draining.Load()
 		c.Finish()
 		switch {

@@ -210,39 +210,58 @@ func (s *Stream) inspect(sets *rule.Sets) bool {
 	return s.contentRules(sets, rule.TCPContent)
 }
 
-// Admit runs the "tcp-request connection" and "tcp-request session" rules on a new connection. False: it is to be closed.
-func (sh *Shared) Admit(f *loop.Fiber, c *Client, end mux.End) bool {
+// Admit runs the "tcp-request connection" rules on a new connection, or, when its headers and TLS are done, the "tcp-request
+// session" ones. False: it is to be closed.
+func (sh *Shared) Admit(f *loop.Fiber, c *Client, end mux.End, kind rule.Kind) bool {
+	set := c.Front.Rules.Of[kind]
+	if len(set) == 0 {
+		return true
+	}
+	s := sh.early(f, c, end)
+	s.early = kind == rule.TCPConnection
+	s.tx.Dir, s.tx.Final = model.DirReq, true
+	at := 0
+	r := set.Run(&s.tx, s, &at)
+	if r.Outcome == rule.Done {
+		s.countRefused(kind)
+	}
+	s.early = false
+	sh.tooEarly(s)
+	return r.Outcome != rule.Done && r.Outcome != rule.Fault
+}
+
+// Failed logs that a connection ended before a stream could begin (manual 8.2.5).
+func (sh *Shared) Failed(f *loop.Fiber, c *Client, end mux.End, silent bool) {
+	out := c.Front.Logs[sh.Loop.ID()]
+	if out == nil || silent && c.Front.Conf.Has(model.OptDontLogNull) {
+		return
+	}
+	s := sh.early(f, c, end)
+	s.tx.Dir, s.tx.Final = model.DirReq, true
+	s.rec.ErrorMessage = c.Greeting.Err.Text()
+	s.emit(out, "")
+	s.rec.ErrorMessage = ""
+	sh.tooEarly(s)
+}
+
+// early makes a stream for what happens before there is one.
+func (sh *Shared) early(f *loop.Fiber, c *Client, end mux.End) *Stream {
 	s := sh.get()
 	s.begin(f, c, end)
 	c.Exchanges-- // it was no exchange
-	s.admitting = true
-	s.logged = true
-	sets := c.Front.Rules
-	ok := true
-	for _, kind := range [2]rule.Kind{rule.TCPConnection, rule.TCPSession} {
-		set := sets.Of[kind]
-		if len(set) == 0 {
-			continue
-		}
-		s.tx.Dir, s.tx.Final = model.DirReq, true
-		at := 0
-		r := set.Run(&s.tx, s, &at)
-		if r.Outcome == rule.Done || r.Outcome == rule.Fault {
-			if r.Outcome == rule.Done {
-				s.countRefused(kind)
-			}
-			ok = false
-			break
-		}
-	}
+	s.admitting, s.logged = true, true
+	return s
+}
+
+// tooEarly gives the stream back that early made.
+func (sh *Shared) tooEarly(s *Stream) {
 	s.admitting = false
-	f.OnPanic(nil)
+	s.f.OnPanic(nil)
 	sh.Totals.Streams.Add(^uint64(0)) // it was no stream
 	sh.Totals.Active.Dec()
-	end.SetOwner(nil)
+	s.front.SetOwner(nil)
 	s.reset()
 	sh.put(s)
-	return ok
 }
 
 // WaitBody waits for a body; see rule.Control.
@@ -298,8 +317,9 @@ func (s *Stream) waitedTooLong(d model.Dir) bool {
 func (s *Stream) dropServer() {
 	s.releaseHeld(model.DirRes)
 	if s.back != nil {
-		s.back.CloseConn(true)
-		s.back = nil
+		c := s.back
+		s.leaveBack()
+		c.CloseConn(true)
 	}
 	s.res.Reset()
 	s.tx.Res = nil

@@ -35,6 +35,7 @@ type Client struct {
 	Accepted   int64     // monotonic nanoseconds
 	AcceptDate time.Time // wall clock
 	Since      int64     // when the current exchange could begin: accept, or the end of the previous exchange
+	Handshake  int64     // how long what came before the first exchange took; 0 in later ones
 	Exchanges  int       // streams begun on the connection
 
 	// LastServer is the server of the previous exchange (option prefer-last-server, HTTP authentication).
@@ -57,8 +58,37 @@ type Client struct {
 	// BindStats are the counters of the bind line on this loop, nil unless they are wanted (option socket-stats).
 	BindStats *stats.Proxy
 	Vars      model.Vars // of the session scope
-	Moved     *Addresses // what rules say the connection's addresses are; nil: the true ones
+	Moved     *Moved     // what rules and headers say the addresses are; nil: the true ones
+	Greeting  Greeting
 }
+
+// Ready is since when the client could send its present request.
+func (c *Client) Ready() int64 { return c.Since + c.Handshake }
+
+// Greeting is what came with a connection before its data.
+type Greeting struct {
+	// Expect are the headers that must come first, as the bind line and the rules want it.
+	Expect HeaderKind
+	Magic  uint32 // of NetScaler's header
+	// Received tells that there was a PROXY header; Values are those of its second version.
+	Received bool
+	Values   []byte
+	TLS      model.TLSConn // nil: clear text
+	Err      model.ConnError
+}
+
+// HeaderKind is a set of headers that a connection may begin with.
+type HeaderKind uint8
+
+// Headers.
+const (
+	HeaderProxy HeaderKind = 1 << iota
+	HeaderNetScaler
+)
+
+// Moved are the addresses that replace those of a client: of the connection, as its own rules set them, and of the session,
+// as a header and the rules after it do.
+type Moved struct{ Conn, Session Addresses }
 
 // Addresses replace those of a connection (set-src, set-dst); the one that is not valid does not.
 type Addresses struct{ Src, Dst netip.AddrPort }
@@ -148,7 +178,8 @@ type Stream struct {
 	bodyIn                [2]bool       // held has all that will come
 	bodyErr               [2]error      // why no more will come; EOF at the end of a message
 	holdMax               [2]int        // how much held may have, in bytes
-	admitting             bool          // the session's own rules run
+	admitting             bool          // the session's own rules run,
+	early                 bool          // those of the connection, before any header
 	asap                  bool          // the log line is written before the end
 	switched              bool          // switch-mode http was asked for
 	noReplay              bool          // disable-l7-retry
@@ -157,6 +188,12 @@ type Stream struct {
 	waiting               *rule.Rule // the rule that waited when the time was over
 	frontState, backState connState
 	applet                string // name in logs of what answers in place of a server
+	// gone is the connection to the server that the stream has no more, or could not establish.
+	gone connState
+	// key tells connections to the server apart that have begun differently; the first name bytes of it are not sent. sni is
+	// the name that TLS asks for.
+	key, sni []byte
+	name     int
 }
 
 // Serve runs one exchange in the fiber f. It reports whether the client
@@ -253,6 +290,7 @@ func (sh *Shared) put(s *Stream) {
 	s.req.Reset()
 	s.res.Reset()
 	s.f, s.c, s.fe, s.be, s.srv, s.front, s.back = nil, nil, nil, nil, nil, nil, nil
+	s.gone, s.frontState, s.backState = connState{}, connState{}, connState{}
 	if len(sh.free) < maxFree {
 		sh.free = append(sh.free, s)
 	}
@@ -266,7 +304,7 @@ func (s *Stream) begin(f *loop.Fiber, c *Client, end mux.End) {
 	s.be, s.srv, s.back = nil, nil, nil
 	s.up, s.down = flow{}, flow{}
 	s.firstByte, s.took = 0, 0
-	s.t = model.Timers{Idle: -1, Request: -1, Queue: -1, Connect: -1, Response: -1}
+	s.t = model.Timers{Handshake: c.Handshake, Idle: -1, Request: -1, Queue: -1, Connect: -1, Response: -1}
 	s.term = [2]byte{'-', '-'}
 	s.status = -1
 	s.served, s.reused, s.headSent, s.logged, s.tunnel, s.redispatch, s.reqIn = false, false, false, false, false, false, false
@@ -289,6 +327,7 @@ func (s *Stream) begin(f *loop.Fiber, c *Client, end mux.End) {
 	s.entered, s.void = false, false
 	s.serverPeer, s.serverLocal = netip.AddrPort{}, netip.AddrPort{}
 	s.frontDrain, s.backDrain = drain{}, drain{}
+	s.gone = connState{}
 	s.pending.Reset()
 	s.sh.Totals.Streams.Inc()
 	s.sh.Totals.Active.Inc()

@@ -8,7 +8,6 @@ import (
 	"weir/internal/base/buf"
 	"weir/internal/lang/rule"
 	"weir/internal/model"
-	"weir/internal/rt/sock"
 	"weir/internal/wire/msg"
 )
 
@@ -74,10 +73,10 @@ func (s *Stream) Client() netip.AddrPort {
 	if s.x != nil && s.x.client.IsValid() {
 		return s.x.client
 	}
-	if s.c.Moved != nil && s.c.Moved.Src.IsValid() {
-		return s.c.Moved.Src
+	if m := s.c.Moved; m != nil && m.Session.Src.IsValid() {
+		return m.Session.Src
 	}
-	return unmap(s.c.Sock.Peer())
+	return s.connSrc()
 }
 
 // ClientLocal is the address that the client connected to, as rules may have changed it.
@@ -85,8 +84,23 @@ func (s *Stream) ClientLocal() netip.AddrPort {
 	if s.x != nil && s.x.local.IsValid() {
 		return s.x.local
 	}
-	if s.c.Moved != nil && s.c.Moved.Dst.IsValid() {
-		return s.c.Moved.Dst
+	if m := s.c.Moved; m != nil && m.Session.Dst.IsValid() {
+		return m.Session.Dst
+	}
+	return s.connDst()
+}
+
+// connSrc is the client's address below all headers, as rules of the connection may have changed it.
+func (s *Stream) connSrc() netip.AddrPort {
+	if m := s.c.Moved; m != nil && m.Conn.Src.IsValid() {
+		return m.Conn.Src
+	}
+	return unmap(s.c.Sock.Peer())
+}
+
+func (s *Stream) connDst() netip.AddrPort {
+	if m := s.c.Moved; m != nil && m.Conn.Dst.IsValid() {
+		return m.Conn.Dst
 	}
 	return unmap(s.c.Sock.Local())
 }
@@ -97,62 +111,6 @@ func unmap(a netip.AddrPort) netip.AddrPort {
 		return netip.AddrPortFrom(a.Addr().Unmap(), a.Port())
 	}
 	return a
-}
-
-// FrontConn describes the client's connection.
-func (s *Stream) FrontConn() model.ConnState {
-	s.frontState = connState{sock: s.c.Sock, since: s.c.AcceptDate, streams: s.c.Exchanges, reused: s.c.Exchanges > 1}
-	if s.c.HTTP {
-		s.frontState.major = 1
-	}
-	return &s.frontState
-}
-
-// BackConn describes the connection to the server, nil without one.
-func (s *Stream) BackConn() model.ConnState {
-	if s.back == nil || s.back.Link == nil {
-		return nil
-	}
-	s.backState = connState{sock: s.back.Link.Sock(), reused: s.reused, streams: s.back.Uses}
-	if s.be.Conf.Mode == model.ModeHTTP {
-		s.backState.major = 1
-	}
-	return &s.backState
-}
-
-// connState describes one connection.
-type connState struct {
-	sock    *sock.Conn
-	since   time.Time
-	streams int
-	reused  bool
-	major   int // of HTTP; 0 for TCP
-}
-
-func (c *connState) Local() netip.AddrPort { return unmap(c.sock.Local()) }
-func (c *connState) Peer() netip.AddrPort  { return unmap(c.sock.Peer()) }
-func (c *connState) HTTPMajor() int        { return c.major }
-func (c *connState) Streams() int          { return 1 }
-func (c *connState) Reused() bool          { return c.reused }
-func (c *connState) ErrCode() int          { return 0 }
-func (c *connState) ErrText() string       { return "" }
-func (c *connState) Accepted() time.Time   { return c.since }
-func (c *connState) Glitches() int         { return 0 }
-func (c *connState) StreamLimit() int      { return 1 }
-
-// SavedSYN is the packet that began the connection.
-func (c *connState) SavedSYN() ([]byte, bool) { return c.sock.SavedSYN() }
-
-// TCPInfo asks the kernel.
-func (c *connState) TCPInfo() (model.TCPInfo, bool) {
-	i, ok := c.sock.Info()
-	if !ok {
-		return model.TCPInfo{}, false
-	}
-	return model.TCPInfo{
-		RTT: int64(i.Rtt), RTTVar: int64(i.Rttvar), Unacked: int64(i.Unacked), Sacked: int64(i.Sacked),
-		Lost: int64(i.Lost), Retrans: int64(i.Retrans), Fackets: int64(i.Fackets), Reordering: int64(i.Reordering),
-	}, true
 }
 
 // Frontend is the proxy that accepted the connection.

@@ -17,6 +17,14 @@ func init() {
 			}),
 		},
 		rule.Action{
+			Name: "expect-proxy", In: 1 << rule.TCPConnection, Args: "layer4", Help: "a PROXY header comes before the connection's data",
+			Parse: layer4(rule.Control.ExpectProxy),
+		},
+		rule.Action{
+			Name: "expect-netscaler-cip", In: 1 << rule.TCPConnection, Args: "layer4", Help: "a client-IP header of NetScaler comes before the connection's data",
+			Parse: layer4(rule.Control.ExpectNetScaler),
+		},
+		rule.Action{
 			Name: "silent-drop", In: rule.AnyTCP | 1<<rule.HTTPRequest | 1<<rule.HTTPResponse, Final: true, Args: "[ rst-ttl <ttl> ]",
 			Help: "lets the client's connection vanish without telling the client", Parse: parseSilentDrop,
 		},
@@ -144,4 +152,21 @@ func parseSwitchMode(p *rule.Parser) rule.Runner {
 		c.SwitchMode(proto)
 		return rule.Stop
 	})
+}
+
+// layer4 is an action that changes what a connection begins with.
+func layer4(do func(rule.Control)) func(*rule.Parser) rule.Runner {
+	return func(p *rule.Parser) rule.Runner {
+		w, i, ok := p.Word("'layer4'")
+		if !ok {
+			return nil
+		}
+		if w != "layer4" {
+			return p.Errorf(i, "'%s' is no layer for '%s'; 'layer4' is the only one.", w, p.Name)
+		}
+		return rule.RunFunc(func(_ *model.Txn, c rule.Control) rule.Outcome {
+			do(c)
+			return rule.Next
+		})
+	}
 }

@@ -33,6 +33,7 @@ func number(name, args, help string, lo, hi int64, field func(b *model.Bind) *in
 
 func init() {
 	config.Bind.Add(
+		flag("accept-proxy", "connections begin with a PROXY header", func(b *model.Bind) *bool { return &b.AcceptProxy }),
 		flag("defer-accept", "accepts a connection when its first data arrives", func(b *model.Bind) *bool { return &b.DeferAccept }),
 		flag("tfo", "TCP Fast Open", func(b *model.Bind) *bool { return &b.TFO }),
 		flag("transparent", "listens on addresses that are not local", func(b *model.Bind) *bool { return &b.Transparent }),
@@ -54,6 +55,12 @@ func init() {
 		number("uid", "<uid>", "owner of a UNIX socket", 0, math.MaxInt32, func(b *model.Bind) *int { return &b.UID }),
 		number("gid", "<gid>", "group of a UNIX socket", 0, math.MaxInt32, func(b *model.Bind) *int { return &b.GID }),
 
+		config.Keyword{Name: "accept-netscaler-cip", Args: "<magic number>", Help: "connections begin with the client-IP header of a NetScaler", Params: 1,
+			Parse: config.On(func(l *config.Line, b *model.Bind) {
+				if n, ok := l.Int(0, 1, math.MaxUint32); ok {
+					b.NetScaler = uint32(n)
+				}
+			})},
 		config.Keyword{Name: "mss", Args: "<maxseg>", Help: "TCP maximum segment size", Params: 1,
 			Parse: config.On(func(l *config.Line, b *model.Bind) {
 				n, ok := l.Int(0, -65535, 65535)

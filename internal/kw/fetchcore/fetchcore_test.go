@@ -24,7 +24,7 @@ type conn struct {
 	reused      bool
 	info        model.TCPInfo
 	noInfo      bool
-	syn         []byte
+	syn, header []byte
 }
 
 func (c *conn) Local() netip.AddrPort          { return c.local }
@@ -38,6 +38,7 @@ func (c *conn) ErrText() string                { return c.text }
 func (c *conn) Accepted() time.Time            { return time.Time{} }
 func (c *conn) Glitches() int                  { return 2 }
 func (c *conn) StreamLimit() int               { return 1 }
+func (c *conn) ProxyHeader() ([]byte, bool)    { return c.header, c.header != nil }
 func (c *conn) SavedSYN() ([]byte, bool)       { return c.syn, !c.noInfo }
 
 // numbered is a connection of a protocol with numbered streams.
@@ -93,8 +94,8 @@ func full() *sampletest.Stream {
 	return &sampletest.Stream{
 		Date: time.Unix(1500000000, 123456789),
 		Src:  ap("10.1.2.3:4000"), Dst: ap("[2001:db8::1]:443"),
-		Front: &conn{local: ap("10.9.9.9:80"), peer: ap("10.1.2.3:4001"), major: 1, info: model.TCPInfo{RTT: 4321, RTTVar: 1234, Unacked: 1, Sacked: 2, Lost: 3, Retrans: 4, Fackets: 5, Reordering: 6}, syn: []byte("syn")},
-		Back:  &numbered{conn{local: ap("10.9.9.9:5000"), peer: ap("10.8.8.8:8080"), major: 2, code: 46, reused: true, info: model.TCPInfo{RTT: 999, RTTVar: 50}}},
+		Front: &conn{local: ap("10.9.9.9:80"), peer: ap("10.1.2.3:4001"), major: 1, info: model.TCPInfo{RTT: 4321, RTTVar: 1234, Unacked: 1, Sacked: 2, Lost: 3, Retrans: 4, Fackets: 5, Reordering: 6}, syn: []byte("syn"), header: []byte("\x02\x00\x01n\xe1\x00\x01a\x05\x00\x02id\xe1\x00\x01b")},
+		Back:  &numbered{conn{local: ap("10.9.9.9:5000"), peer: ap("10.8.8.8:8080"), major: 2, code: 47, reused: true, info: model.TCPInfo{RTT: 999, RTTVar: 50}}},
 		Fe:    fe, Be: be, Srv: s1,
 		Rec: model.LogRecord{Accept: time.Unix(1400000000, 5006007), Request: time.Unix(1400000001, 1e6), Status: 404, Termination: [4]byte{'s', 'Q', '-', '-'}, BeQueue: 21, SrvQueue: 22,
 			Timers: model.Timers{Handshake: 1e6, Idle: 2e6, Request: 3e6, Queue: 4e6, Connect: 5e6, Response: 6e6, Total: 30e6}},
@@ -143,8 +144,8 @@ var values = [][2]string{
 	{"src", "10.1.2.3"}, {"src_port", "4000"}, {"src_is_local", "1"}, {"dst", "2001:db8::1"}, {"dst_port", "443"}, {"dst_is_local", "0"}, {"dst_conn", "4"}, {"so_id", "7"}, {"so_name", "in"},
 	{"fc_src", "10.1.2.3"}, {"fc_src_port", "4001"}, {"fc_dst", "10.9.9.9"}, {"fc_dst_port", "80"}, {"fc_src_is_local", "1"}, {"fc_dst_is_local", "1"},
 	{"bc_src", "10.9.9.9"}, {"bc_src_port", "5000"}, {"bc_dst", "10.8.8.8"}, {"bc_dst_port", "8080"}, {"bc_reused", "1"},
-	{"fc_err", "0"}, {"fc_err_name", ""}, {"fc_err_str", "Success"}, {"bc_err", "46"}, {"bc_err_name", "EREFUSED"}, {"bc_err_str", "ECONNREFUSED returned by OS"},
-	{"fc_http_major", "1"}, {"bc_http_major", "2"}, {"fc_nb_streams", "3"}, {"bc_nb_streams", "3"}, {"fc_glitches", "2"}, {"bc_glitches", "2"},
+	{"fc_err", "0"}, {"fc_err_name", ""}, {"fc_err_str", "Success"}, {"bc_err", "47"}, {"bc_err_name", "EREFUSED"}, {"bc_err_str", "ECONNREFUSED returned by OS"},
+	{"fc_http_major", "1"}, {"bc_http_major", "2"}, {"fc_nb_streams", "3"}, {"bc_nb_streams", "3"}, {"fc_pp_authority", "n"}, {"fc_pp_unique_id", "id"}, {"fc_pp_tlv(0xe1)", "a"}, {"fc_pp_tlv(225)", "a"}, {"fc_pp_tlv(AUTHORITY)", "n"}, {"fc_rcvd_proxy", "1"}, {"fc_glitches", "2"}, {"bc_glitches", "2"},
 	{"fc_settings_streams_limit", "1"}, {"bc_settings_streams_limit", "1"},
 	{"fc_rtt", "4"}, {"fc_rtt(ms)", "4"}, {"fc_rtt(us)", "4321"}, {"fc_rttvar", "1"}, {"bc_rtt", "0"}, {"bc_rtt(us)", "999"}, {"bc_rttvar(us)", "50"},
 	{"fc_unacked", "1"}, {"fc_sacked", "2"}, {"fc_lost", "3"}, {"fc_lost(any)", "3"}, {"fc_retrans", "4"}, {"fc_fackets", "5"}, {"fc_reordering", "6"}, {"fc_saved_syn", "syn"},

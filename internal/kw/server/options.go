@@ -36,7 +36,6 @@ func text(name, args, help string, field func(s *model.Server) *string) config.K
 // to undo.
 var resets = []string{
 	"no-agent-check", "no-check", "no-check-reuse-pool", "no-check-sni-auto", "no-check-ssl",
-	"no-send-proxy", "no-send-proxy-v2", "no-send-proxy-v2-ssl", "no-send-proxy-v2-ssl-cn",
 	"no-sni-auto", "no-ssl", "no-verifyhost",
 }
 

@@ -70,6 +70,8 @@ type Keyword struct {
 	// Experimental asks for expose-experimental-directives, Deprecated for
 	// expose-deprecated-directives in the global section.
 	Experimental, Deprecated bool
+	// Paren: the name is followed by a text in parentheses, in the same word; see [Line.Paren].
+	Paren bool
 	// Params is the number of words that follow the option in a table of line
 	// options (see [Line.Options]); negative: Parse calls [Line.Take].
 	Params int
@@ -148,6 +150,13 @@ func (t *Table) All(fn func(k *Keyword) bool) {
 // one. Case matters.
 func (t *Table) match(word func(i int) (string, bool)) *Keyword {
 	w, _ := word(0)
+	if name, _, found := strings.Cut(w, "("); found {
+		for _, k := range t.first[name] {
+			if k.Paren {
+				return k
+			}
+		}
+	}
 	for _, k := range t.first[w] {
 		ok := true
 		for i := 1; i < len(k.words) && ok; i++ {

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"math"
+	"strings"
 	"time"
 
 	"weir/internal/base/addr"
@@ -141,6 +142,13 @@ func (l *Line) Options(start int, t *Table, target any) {
 		}
 		i += sub.nkw + n
 	}
+}
+
+// Paren is the text in parentheses behind the keyword; false when they are missing or not closed.
+func (l *Line) Paren() (string, bool) {
+	_, text, ok := strings.Cut(l.word(l.at), "(")
+	text, closed := strings.CutSuffix(text, ")")
+	return text, ok && closed
 }
 
 // Take says, in the parse function of an option whose Params is negative, how

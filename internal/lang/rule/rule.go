@@ -204,6 +204,9 @@ type Control interface {
 	Log(step model.LogStep, profile *model.LogProfile)
 	// SwitchMode turns a TCP stream into an HTTP one (switch-mode http); false when it is one already or data is gone.
 	SwitchMode(proto string) bool
+	// ExpectProxy and ExpectNetScaler ask for a header before a new connection's data (expect-proxy, expect-netscaler-cip).
+	ExpectProxy()
+	ExpectNetScaler()
 	// Config is the configuration that the stream runs under.
 	Config() *model.Config
 	// Serve lets an applet answer the request; the caller returns Done.

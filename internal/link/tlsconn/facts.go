@@ -50,3 +50,6 @@ func (c *Conn) Failure() error {
 	}
 	return c.facts.failure
 }
+
+// Heard tells whether the other side has sent anything.
+func (c *Conn) Heard() bool { return c.n.heard }

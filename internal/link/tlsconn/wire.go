@@ -13,6 +13,7 @@ type wire struct {
 	sock.NetConn
 	head    [recordHeader]byte
 	have    uint8 // bytes of head
+	heard   bool  // something was received
 	counted bool  // the handshake is over
 	left    int   // bytes of the record that were not handed out yet
 	useless int   // records handed out lately that brought no data
@@ -47,6 +48,7 @@ func (w *wire) begin() error {
 	if err != nil {
 		return err
 	}
+	w.heard = true
 	n := copy(w.head[w.have:], b)
 	w.have += uint8(n)
 	w.left = n

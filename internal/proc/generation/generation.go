@@ -90,7 +90,7 @@ func (g *Generation) start(loops []*loop.Loop, before *Generation) {
 			for _, want := range b.loops {
 				if want == id {
 					g.listeners[id] = append(g.listeners[id], listen.New(l, b.fd, listen.Options{
-						Front: b.front, BindName: bindName(b.conf), Unix: b.unix, UnixID: b.conf.ID, Nice: b.conf.Nice, Gate: b.gate, Sessions: set,
+						Front: b.front, Bind: b.conf, BindName: bindName(b.conf), Unix: b.unix, UnixID: b.conf.ID, Nice: b.conf.Nice, Gate: b.gate, Sessions: set,
 						State: &listenerState{b.conf, b.limit}, Stats: b.line.Stats,
 					}))
 				}

@@ -15,3 +15,14 @@ type TLSConn interface {
 	// Failure is why the handshake failed, nil if it did not.
 	Failure() error
 }
+
+// SecureConn is what the ConnState of a connection offers besides when there may be TLS on it.
+type SecureConn interface {
+	TLS() TLSConn // nil: clear text
+}
+
+// ProxiedConn is what the ConnState of a client's connection offers besides.
+type ProxiedConn interface {
+	// ProxyHeader is what a PROXY header had besides addresses, and whether there was one.
+	ProxyHeader() (values []byte, received bool)
+}
