@@ -243,9 +243,7 @@ func (s *Stream) chooseBackend() bool {
 		s.x.timeoutSet &= 1<<model.TimeoutClient | 1<<model.TimeoutTarpit
 		s.x.retries = -1
 	}
-	if s.retries = s.be.Conf.Retries; s.x != nil && s.x.retries >= 0 {
-		s.retries = s.x.retries
-	}
+	s.retries = s.MaxRetries()
 	return true
 }
 

@@ -451,9 +451,14 @@ func (s *Stream) MaxRetries() int {
 		return s.x.retries
 	case s.be == nil:
 		return 0
+	case s.be.Conf.Retries < 0:
+		return defaultRetries
 	}
 	return s.be.Conf.Retries
 }
+
+// defaultRetries is how often connecting is tried again where "retries" does not say it.
+const defaultRetries = 3
 
 // WaitingRule tells the rule that was waiting for data or time when an error or a timeout ended its set.
 func (s *Stream) WaitingRule() (model.Position, bool) {
