@@ -17,6 +17,7 @@ import (
 	_ "weir/internal/kw/fetchbuf"
 	_ "weir/internal/kw/fetchcore"
 	_ "weir/internal/kw/fetchhttp"
+	_ "weir/internal/kw/fetchssl"
 	_ "weir/internal/kw/global"
 	_ "weir/internal/kw/logkw"
 	_ "weir/internal/kw/mapconv"

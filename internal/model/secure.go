@@ -14,11 +14,15 @@ type TLSConn interface {
 	Own() *tls.Certificate
 	// Failure is why the handshake failed, nil if it did not.
 	Failure() error
+	// Secret is a secret in hexadecimal by its label in key logs, nil when it was not kept (tune.ssl.keylog).
+	Secret(label string) []byte
 }
 
 // SecureConn is what the ConnState of a connection offers besides when there may be TLS on it.
 type SecureConn interface {
 	TLS() TLSConn // nil: clear text
+	// Under is what the TLS of a client's connection runs under, nil for clear text and connections to servers.
+	Under() *TLSListener
 }
 
 // ProxiedConn is what the ConnState of a client's connection offers besides.

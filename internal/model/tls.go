@@ -1,6 +1,9 @@
 package model
 
-import "crypto/tls"
+import (
+	"crypto/tls"
+	"crypto/x509"
+)
 
 // TLSListener is what the handshakes of a bind line's clients run under (manual 5.1, "ssl"); nil without "ssl".
 type TLSListener struct {
@@ -15,6 +18,10 @@ type TLSListener struct {
 	// Verify holds the certificate of a client against what the bind line asks for. It tells the same each time, and counts
 	// errors that are ignored too. nil: no certificate is asked for.
 	Verify func(*tls.ConnectionState) VerifyResult
+	// CertName is the name under which a certificate of the line is known; nil: nobody knows.
+	CertName func(*tls.Certificate) string
+	// KeyLog: the secrets of connections are kept for fetches (tune.ssl.keylog).
+	KeyLog bool
 }
 
 // VerifyResult is what was found wrong with a chain of certificates: the first error of the certificate itself and that of the
@@ -23,6 +30,8 @@ type VerifyResult struct {
 	Code    int
 	CACode  int
 	CADepth int // at which the authority stands that CACode is about
+	// Root is the authority at the end of the chain, nil when none was found.
+	Root *x509.Certificate
 }
 
 // VerifyError is why a handshake ended that asked for a certificate. The functions of a tls.Config return it.
@@ -50,6 +59,8 @@ type TLSServer struct {
 	VerifyHost string
 	// NoReuse forbids resuming sessions (5.2, "no-ssl-reuse").
 	NoReuse bool
+	// KeyLog: the secrets of connections are kept for fetches (tune.ssl.keylog).
+	KeyLog bool
 }
 
 // Evaluator is a compiled expression.

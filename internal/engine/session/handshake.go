@@ -169,7 +169,7 @@ func (s *Session) first(f *loop.Fiber, deadline int64, k int) (*buf.Buf, model.C
 func (s *Session) secure(f *loop.Fiber, deadline int64) bool {
 	t := s.tls
 	c, err := tlsconn.Server(f, s.Sock, t.Config, &tlsconn.Options{
-		Deadline: deadline, Capture: t.Capture, Reply: true,
+		Deadline: deadline, Capture: capture(t), Reply: true, KeyLog: t.KeyLog,
 		Records: tlsconn.Records{Max: t.MaxRecord, Early: t.EarlyRecord, Idle: s.set.idleTimer},
 	})
 	s.Link, s.Greeting.TLS = c, c
@@ -179,6 +179,14 @@ func (s *Session) secure(f *loop.Fiber, deadline int64) bool {
 	}
 	s.Greeting.Err = stream.HandshakeError(c, err)
 	return false
+}
+
+// capture is how much of a hello is kept for a bind line, in bytes. Its lists may stand anywhere in it, so that their size alone would not do.
+func capture(t *model.TLSListener) int {
+	if t.Capture == 0 {
+		return 0
+	}
+	return max(t.Capture, 4096)
 }
 
 // speak puts the protocol on the connection. It is the one place that chooses: by the mode of the frontend, "proto" of the

@@ -148,6 +148,7 @@ func (s *Session) count() {
 // greet notes what must come before the session's data.
 func (s *Session) greet(b *model.Bind) {
 	s.tls, s.cut = b.TLS, false
+	s.Greeting.Secure = b.TLS
 	if b.AcceptProxy {
 		s.Greeting.Expect |= stream.HeaderProxy
 	}

@@ -12,7 +12,7 @@ import (
 func (s *Stream) FrontConn() model.ConnState {
 	s.frontState = connState{
 		sock: s.c.Sock, since: s.c.AcceptDate, streams: s.c.Exchanges, reused: s.c.Exchanges > 1, moved: s.c.Moved,
-		tls: s.c.Greeting.TLS, header: s.c.Greeting.Values, proxied: s.c.Greeting.Received, err: s.c.Greeting.Err,
+		tls: s.c.Greeting.TLS, conf: s.c.Greeting.Secure, header: s.c.Greeting.Values, proxied: s.c.Greeting.Received, err: s.c.Greeting.Err,
 	}
 	if s.frontState.err == 0 {
 		s.frontState.err = model.ConnErrorOf(s.front.Err())
@@ -62,6 +62,7 @@ type connState struct {
 	major   int    // of HTTP; 0 for TCP
 	moved   *Moved // of clients
 	tls     model.TLSConn
+	conf    *model.TLSListener
 	header  []byte
 	proxied bool
 	err     model.ConnError
@@ -91,6 +92,9 @@ func (c *connState) Peer() netip.AddrPort {
 
 // TLS is the TLS layer, nil for none.
 func (c *connState) TLS() model.TLSConn { return c.tls }
+
+// Under is what the TLS of a client runs under, nil for none.
+func (c *connState) Under() *model.TLSListener { return c.conf }
 
 // ProxyHeader is what a PROXY header had besides addresses.
 func (c *connState) ProxyHeader() ([]byte, bool) { return c.header, c.proxied }

@@ -144,7 +144,7 @@ func (s *Stream) establish(c *sock.Conn, to netip.AddrPort, deadline int64) (con
 	}
 	s.f.SetLabel("TLS to a server")
 	defer s.f.SetLabel("stream")
-	t, err := tlsconn.Client(s.f, c, s.srv.TLSConfig(s.l, s.sni), &tlsconn.Options{Deadline: deadline, Reply: true, Check: s.stillWanted})
+	t, err := tlsconn.Client(s.f, c, s.srv.TLSConfig(s.l, s.sni), &tlsconn.Options{Deadline: deadline, Reply: true, KeyLog: s.srv.Conf.TLS.KeyLog, Check: s.stillWanted})
 	s.gone.tls = t
 	if err == nil {
 		return t, 0
@@ -222,10 +222,10 @@ func HandshakeError(c *tlsconn.Conn, err error) model.ConnError {
 	switch {
 	case err == tlsconn.ErrTimeout:
 		return model.TLSTimeout
-	case err == tlsconn.ErrClosed && !c.Heard():
-		return model.TLSEmpty
-	case err == tlsconn.ErrClosed, c.Sock().Err() != nil:
+	case c.Sock().Err() != nil:
 		return model.TLSAbort
+	case err == tlsconn.ErrClosed:
+		return model.TLSEmpty
 	}
 	var v *model.VerifyError
 	switch {

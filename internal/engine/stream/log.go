@@ -1,7 +1,10 @@
 package stream
 
 import (
+	"crypto/tls"
+
 	"weir/internal/model"
+	"weir/internal/wire/tlsname"
 )
 
 // log writes the stream's line at its end, unless it was written before.
@@ -145,6 +148,7 @@ func (s *Stream) Record() *model.LogRecord {
 		r.Method, r.URI = s.req.MethodName, s.req.Target
 	}
 	r.Version = [2]uint8{s.req.Major, s.req.Minor}
+	s.recordTLS(r)
 	s.recordCaptures(r)
 	return r
 }
@@ -177,3 +181,21 @@ func (s *Stream) recordCaptures(r *model.LogRecord) {
 
 // refuse is where nothing is done: what takes long is given up.
 func refuse(func()) bool { return false }
+
+// recordTLS notes what is known of the client's TLS. A handshake that failed before a version was agreed on has the newest one
+// and no cipher, as in the reference.
+func (s *Stream) recordTLS(r *model.LogRecord) {
+	r.TLS, r.TLSVersion, r.TLSCipher = s.c.Greeting.Secure != nil, "", ""
+	t := s.c.Greeting.TLS
+	if t == nil {
+		return
+	}
+	state := t.State()
+	r.TLSVersion, r.TLSCipher = tlsname.Version(state.Version), tlsname.Cipher(state.CipherSuite)
+	if t.Failure() != nil {
+		r.TLSCipher = "(NONE)"
+		if state.Version == 0 {
+			r.TLSVersion = tlsname.Version(tls.VersionTLS13)
+		}
+	}
+}

@@ -1,11 +1,13 @@
 package stream
 
 import (
+	"fmt"
 	"time"
 
 	"weir/internal/base/buf"
 	"weir/internal/lang/rule"
 	"weir/internal/link/mux"
+	"weir/internal/link/tlsconn"
 	"weir/internal/model"
 	"weir/internal/rt/loop"
 	"weir/internal/wire/msg"
@@ -238,10 +240,22 @@ func (sh *Shared) Failed(f *loop.Fiber, c *Client, end mux.End, silent bool) {
 	}
 	s := sh.early(f, c, end)
 	s.tx.Dir, s.tx.Final = model.DirReq, true
-	s.rec.ErrorMessage = c.Greeting.Err.Text()
+	s.term, s.status = [2]byte{'P', 'R'}, 0
+	s.rec.ErrorMessage = failure(c)
 	s.emit(out, "")
 	s.rec.ErrorMessage = ""
 	sh.tooEarly(s)
+}
+
+// failure is the text of what went wrong with a client's connection. What OpenSSL has to say about it stands behind.
+func failure(c *Client) string {
+	text := c.Greeting.Err.Text()
+	if t := c.Greeting.TLS; t != nil {
+		if code, why := tlsconn.Reason(t.Failure()); code != 0 {
+			text += fmt.Sprintf(" (error:%08X:SSL routines::%s)", code, why)
+		}
+	}
+	return text
 }
 
 // early makes a stream for what happens before there is one.

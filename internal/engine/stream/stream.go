@@ -73,7 +73,8 @@ type Greeting struct {
 	// Received tells that there was a PROXY header; Values are those of its second version.
 	Received bool
 	Values   []byte
-	TLS      model.TLSConn // nil: clear text
+	Secure   *model.TLSListener // what TLS runs under; nil: clear text
+	TLS      model.TLSConn      // nil: clear text, or not yet
 	Err      model.ConnError
 }
 

@@ -159,6 +159,12 @@ func TestHello(t *testing.T) {
 		"SSLv2":         {0x80, 0x2e, 1, 0, 2, 0, 0x15, 0, 0, 0, 0x10},
 		"half":          good[:len(good)/2],
 	}
+	named := map[string]string{ // as the reference calls them
+		"HTTP": "http request", "zero": "wrong version number", "SSLv2": "wrong version number", "long record": "packet length too long", "half": "",
+		"proxy": "https proxy request", "old": "unsupported protocol",
+	}
+	cases["proxy"] = []byte("CONNECT a:1 HTTP/1.0\r\n\r\n")
+	cases["old"] = hello(t, &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11, InsecureSkipVerify: true})
 	for i := range 40 {
 		b := bytes.Clone(good)
 		for range 1 + rnd.IntN(8) {
@@ -173,6 +179,10 @@ func TestHello(t *testing.T) {
 					c, err := Server(f, s, p.server, &Options{Deadline: w.l.Now() + patience, Capture: 100})
 					if err == nil || len(c.Hello()) > 100 {
 						t.Errorf("%v, %d bytes kept", err, len(c.Hello()))
+					}
+					code, text := Reason(err)
+					if want, ok := named[name]; ok && text != want || (code == 0) != (text == "") {
+						t.Errorf("%v is %#x, %q, not %q", err, code, text, want)
 					}
 					c.Close()
 				}, func(f *loop.Fiber, s *sock.Conn) {

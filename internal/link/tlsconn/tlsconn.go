@@ -60,8 +60,10 @@ type Options struct {
 	Deadline int64
 	// Capture is how many bytes of the client's hello are kept, 0: none.
 	Capture int
-	// Reply: the beginning of the server's side of the handshake is kept too, and the secrets.
-	Reply   bool
+	// Reply: the beginning of what each side says is kept, as far as its random and its session id.
+	Reply bool
+	// KeyLog: the secrets are kept too, for those who are to decipher what passes.
+	KeyLog  bool
 	Records Records
 	// Check is called whenever the handshake has waited; an error ends it. nil: never.
 	Check func() error
@@ -94,15 +96,15 @@ var (
 // what crypto/tls wanted to tell the client is queued. The Conn is returned in both cases: it has what is known.
 func Server(f *loop.Fiber, s *sock.Conn, cfg *tls.Config, o *Options) (*Conn, error) {
 	c := prepare(s, o)
-	c.t = tls.Server(&c.n, cfg)
-	return c, c.handshake(f, o)
+	c.t = tls.Server(&c.n, c.logged(cfg, o))
+	return c, c.handshake(f, o, true)
 }
 
 // Client runs the handshake of a connection to a server in fiber f; see Server.
 func Client(f *loop.Fiber, s *sock.Conn, cfg *tls.Config, o *Options) (*Conn, error) {
 	c := prepare(s, o)
-	c.t = tls.Client(&c.n, c.clientConfig(cfg))
-	return c, c.handshake(f, o)
+	c.t = tls.Client(&c.n, c.logged(c.clientConfig(cfg), o))
+	return c, c.handshake(f, o, false)
 }
 
 func prepare(s *sock.Conn, o *Options) *Conn {
@@ -113,12 +115,12 @@ func prepare(s *sock.Conn, o *Options) *Conn {
 }
 
 // handshake runs it in f. Nobody else may use the connection meanwhile.
-func (c *Conn) handshake(f *loop.Fiber, o *Options) error {
+func (c *Conn) handshake(f *loop.Fiber, o *Options, server bool) error {
 	c.n.SetFiber(f)
 	c.n.Expire(o.Deadline)
 	tap := sock.Tap{MaxIn: o.Capture, Check: o.Check}
 	if o.Reply {
-		tap.MaxOut = replyKept
+		tap.MaxIn, tap.MaxOut = max(tap.MaxIn, replyKept), replyKept
 	}
 	if o.Capture > 0 || o.Reply || o.Check != nil {
 		c.n.SetTap(&tap)
@@ -128,6 +130,9 @@ func (c *Conn) handshake(f *loop.Fiber, o *Options) error {
 	if len(tap.In) > 0 || len(tap.Out) > 0 {
 		f := c.keep()
 		f.hello, f.reply = tap.In, tap.Out
+		if !server {
+			f.hello, f.reply = f.reply, f.hello
+		}
 	}
 	if err != nil {
 		err = plain(err)

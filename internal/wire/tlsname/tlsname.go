@@ -62,6 +62,14 @@ var suites = map[uint16]suite{
 // Cipher is the name of a cipher suite that weir can use, "" for another one.
 func Cipher(id uint16) string { return suites[id].name }
 
+// AnyCipher is the name of a cipher suite that OpenSSL knows, "" for another one.
+func AnyCipher(id uint16) string {
+	if s, ok := suites[id]; ok {
+		return s.name
+	}
+	return others[id]
+}
+
 // Bits are the secret bits of a cipher suite's key and the bits of its algorithm.
 func Bits(id uint16) (secret, algorithm int) { return suites[id].keySize, suites[id].alg }
 
