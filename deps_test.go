@@ -112,7 +112,7 @@ func short(path string) (name string, ok bool) {
 		return "data/docs/compat", true
 	case strings.HasPrefix(path, "cmd/"):
 		return path, true
-	case path == "internal/lint", path == "internal/lang/sample/sampletest", !strings.HasPrefix(path, "internal/"):
+	case path == "internal/lint", path == "internal/lang/sample/sampletest", path == "internal/feat/certs/certstest", !strings.HasPrefix(path, "internal/"):
 		return path, false
 	}
 	return strings.TrimPrefix(path, "internal/"), true

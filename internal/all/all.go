@@ -25,5 +25,6 @@ import (
 	_ "weir/internal/kw/rules"
 	_ "weir/internal/kw/server"
 	_ "weir/internal/kw/statskw"
+	_ "weir/internal/kw/tlskw"
 	_ "weir/internal/kw/vars"
 )

@@ -31,7 +31,6 @@ type Bind struct {
 	Threads                    []ThreadSet
 	Shards                     int    // 0: default, -1: by-thread, -2: by-group
 	Proto                      string // mux protocol: "", "h1", "none"
-	NoALPN                     bool
 	ExposeFD                   bool
 	GUIDPrefix, Label          string
 	TLS                        *TLSListener // nil: clear text

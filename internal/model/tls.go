@@ -34,6 +34,16 @@ type VerifyResult struct {
 	Root *x509.Certificate
 }
 
+// Set notes an error at a depth of the chain, the first of its kind.
+func (r *VerifyResult) Set(code, depth int) {
+	switch {
+	case depth == 0 && r.Code == 0:
+		r.Code = code
+	case depth > 0 && r.CACode == 0:
+		r.CACode, r.CADepth = code, depth
+	}
+}
+
 // VerifyError is why a handshake ended that asked for a certificate. The functions of a tls.Config return it.
 type VerifyError struct {
 	Code  int // X509_V_ERR_*

@@ -39,7 +39,6 @@ func init() {
 		flag("transparent", "listens on addresses that are not local", func(b *model.Bind) *bool { return &b.Transparent }),
 		flag("v4v6", "IPv4 and IPv6 on one socket", func(b *model.Bind) *bool { return &b.V4V6 }),
 		flag("v6only", "IPv6 only", func(b *model.Bind) *bool { return &b.V6Only }),
-		flag("no-alpn", "no ALPN on TLS connections", func(b *model.Bind) *bool { return &b.NoALPN }),
 
 		text("name", "<name>", "name of the sockets in statistics", func(b *model.Bind) *string { return &b.Name }),
 		text("interface", "<interface>", "network interface that connections arrive on", func(b *model.Bind) *string { return &b.Interface }),

@@ -36,7 +36,7 @@ func text(name, args, help string, field func(s *model.Server) *string) config.K
 // to undo.
 var resets = []string{
 	"no-agent-check", "no-check", "no-check-reuse-pool", "no-check-sni-auto", "no-check-ssl",
-	"no-sni-auto", "no-ssl", "no-verifyhost",
+	"no-sni-auto",
 }
 
 func init() {

@@ -54,6 +54,9 @@ type line struct {
 	proxy *model.Proxy
 }
 
+// Object returns what an option of another package fills.
+func (s *line) Object() (*model.Server, *model.Proxy) { return s.Server, s.proxy }
+
 func parseServer(l *config.Line, p *model.Proxy) {
 	if !l.Has(1) {
 		l.Errorf(l.Len(), "'server' expects a name and an address: server <name> <address>[:<port>] [option ...]")
