@@ -60,6 +60,9 @@ func (m *Limit) take(w *Listener) bool {
 // Reached is how often a connection had to wait for the limit.
 func (m *Limit) Reached() int64 { return m.reached.Load() }
 
+// Try counts one connection in that nobody waits for; false when the limit is reached.
+func (m *Limit) Try() bool { return m.Gauge.IncBelow(m.max.Load()) }
+
 // Give counts one connection out.
 func (m *Limit) Give() {
 	m.Gauge.Dec()
@@ -90,6 +93,7 @@ type Gate struct {
 	Process *Limit
 	Front   *Limit
 	Bind    *Limit
+	TLS     *Limit // nil for clear text
 	Rates   []Rate
 }
 
@@ -116,6 +120,7 @@ type Listener struct {
 	timer   loop.Timer
 	retry   func()
 	closed  func()
+	endTLS  func()
 	stopped bool
 	paused  bool // by a limit
 }
@@ -130,6 +135,9 @@ func New(l *loop.Loop, fd int, o Options) *Listener {
 	w := &Listener{Options: o, l: l}
 	w.retry = w.resume
 	w.closed = w.sessionClosed
+	if o.Gate.TLS != nil {
+		w.endTLS = o.Gate.TLS.Give
+	}
 	w.timer.Fn = w.resume
 	w.s = sock.Listen(l, fd, w.accept)
 	return w
@@ -164,6 +172,9 @@ func (w *Listener) admit() bool {
 		g.Front.Give()
 		g.Process.Give()
 		return false
+	case g.TLS != nil && !g.TLS.take(w):
+		w.sessionClosed()
+		return false
 	}
 	for _, r := range g.Rates {
 		r.Rate.Add(now)
@@ -180,7 +191,7 @@ func (w *Listener) open(fd int, peer netip.AddrPort) {
 		own = &w.Stats[id]
 		own.Conns.Add(1)
 	}
-	w.Sessions.Open(&session.Accepted{Stats: own, FD: fd, Peer: peer, Front: w.Front, Bind: w.Bind, BindName: w.BindName, Unix: w.Unix, UnixID: w.UnixID, Nice: w.Nice, State: w.State, Closed: w.closed})
+	w.Sessions.Open(&session.Accepted{TLSClosed: w.endTLS, Stats: own, FD: fd, Peer: peer, Front: w.Front, Bind: w.Bind, BindName: w.BindName, Unix: w.Unix, UnixID: w.UnixID, Nice: w.Nice, State: w.State, Closed: w.closed})
 }
 
 func (w *Listener) sessionClosed() {
@@ -232,6 +243,9 @@ func (w *Listener) Close() {
 			w.Gate.Process.Gauge.Inc()
 			w.Gate.Front.Gauge.Inc()
 			w.Gate.Bind.Gauge.Inc()
+			if g := w.Gate.TLS; g != nil {
+				g.Gauge.Inc()
+			}
 		}
 		w.open(h.fd, h.peer)
 	}

@@ -163,6 +163,8 @@ type Conn struct {
 	Uses int // exchanges started on it
 	// Key tells what was said on it before its protocol began: the name that TLS asked for, the PROXY header.
 	Key string
+	// Closed is called when the connection is closed; nil: nobody wants to know.
+	Closed func()
 	// Private connections are reused by one client session only (http-reuse never).
 	Private bool
 
@@ -183,6 +185,9 @@ func (c *Conn) Opened(l *loop.Loop, s *Server) {
 // CloseConn closes c and takes it out of the counts.
 func (c *Conn) CloseConn(abort bool) {
 	c.Srv.Conns.Dec()
+	if c.Closed != nil {
+		c.Closed()
+	}
 	if abort {
 		c.Abort()
 	} else {

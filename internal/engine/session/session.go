@@ -47,6 +47,11 @@ func NewSet(l *loop.Loop, active *stats.Gauge, totals *stats.Loop) *Set {
 	return s
 }
 
+// LimitTLS gives the sessions their share of the TLS connections that the process may have: take counts one in, give counts it out.
+func (t *Set) LimitTLS(take func() bool, give func()) {
+	t.shared.TakeTLS, t.shared.GiveTLS = take, give
+}
+
 // Configure tells what the sessions run under.
 func (t *Set) Configure(cfg *model.Config) {
 	t.shared.Configure(cfg)
@@ -83,6 +88,7 @@ type Session struct {
 	prev, next *Session
 	panicked   func(any)
 	tls        *model.TLSListener
+	tlsClosed  func()
 	idle       bool
 	cut        bool // it ends with a reset
 	nice       int
@@ -101,6 +107,8 @@ type Accepted struct {
 	State    model.ListenerState
 	Stats    *stats.Proxy // of the bind line on this loop; nil: not counted
 	Closed   func()       // called once, when the session is over
+	// TLSClosed is called then too, wherever the session has moved; nil for clear text.
+	TLSClosed func()
 }
 
 // Open begins a session.
@@ -112,7 +120,7 @@ func (t *Set) Open(a *Accepted) {
 		Accepted: t.l.Now(), AcceptDate: t.l.Wall(), Upgrade: s.Upgrade, Broken: s.Broken, BindStats: a.Stats,
 	}
 	s.Since = s.Accepted
-	s.closed, s.nice = a.Closed, a.Nice
+	s.closed, s.nice, s.tlsClosed = a.Closed, a.Nice, a.TLSClosed
 	s.Sock = sock.Adopt(t.l, a.FD, a.Peer)
 	s.Link = s.Sock
 	t.link(s)
@@ -367,7 +375,7 @@ func (s *Session) close() {
 	} else {
 		s.end.Close()
 	}
-	closed := s.closed
+	closed, tlsClosed := s.closed, s.tlsClosed
 	s.end, s.Sock, s.Link, s.closed, s.idle, s.tls = nil, nil, nil, nil, false, nil
 	s.Vars.Reset()
 	t.unlink(s)
@@ -375,6 +383,9 @@ func (s *Session) close() {
 		t.free = append(t.free, s)
 	}
 	closed()
+	if tlsClosed != nil {
+		tlsClosed()
+	}
 }
 
 // broken cuts a session whose fiber is gone.

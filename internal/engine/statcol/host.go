@@ -87,6 +87,9 @@ type ProcessInfo struct {
 	Conns, CumConns   int64
 	ConnRate, ConnMax int64 // connections a second, and the most
 	SessRate, SessMax int64
+	TLSConns, CumTLS  int64
+	// TLSRate are the TLS connections of clients in the last second, TLSRateMax the most in a second.
+	TLSRate, TLSRateMax int64
 	// Streams are those that exist, CumStreams all since the start.
 	Streams, CumStreams int64
 	// BytesOut are bytes sent on all sockets, SplicedOut those that went through pipes, OutRate those of the last second.

@@ -124,6 +124,7 @@ func infoValues(h Host, float bool) map[string]string {
 		"PoolFailed": i.PoolFailed, "Ulimit-n": int64(i.Files), "Maxsock": int64(i.Files), "Maxconn": int64(i.MaxConn), "Hard_maxconn": int64(i.HardMax),
 		"CurrConns": i.Conns, "CumConns": i.CumConns, "CumReq": i.CumStreams, "MaxConnRate": i.ConnMax, "MaxSessRate": i.SessMax, "MaxconnReached": i.Reached, "ConnRate": i.ConnRate, "ConnRateLimit": int64(g.MaxConnRate),
 		"SessRate": i.SessRate, "SessRateLimit": int64(g.MaxSessRate), "SslRateLimit": int64(g.MaxSSLRate), "MaxSslConns": int64(g.MaxSSLConn),
+		"CurrSslConns": i.TLSConns, "CumSslConns": i.CumTLS, "SslRate": i.TLSRate, "MaxSslRate": i.TLSRateMax,
 		"Maxpipes": int64(g.MaxPipes), "Stopping": flag(i.Stopping), "Jobs": i.Conns + int64(i.Listeners), "Listeners": int64(i.Listeners),
 		"TotalBytesOut": i.BytesOut, "TotalSplicedBytesOut": i.SplicedOut, "BytesOutRate": i.OutRate, "TotalWarnings": i.Warnings, "BootTime_ms": i.Boot.Milliseconds(), "CurrStreams": i.Streams, "CumStreams": i.CumStreams,
 	} {

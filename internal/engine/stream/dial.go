@@ -105,6 +105,9 @@ func (s *Stream) dial() byte {
 		return fault
 	}
 	s.back = &server.Conn{End: s.sh.NewServerEnd(s.be, link), Link: link, Source: src, Dest: dest, Key: string(s.key)}
+	if s.srv.Conf.TLS != nil {
+		s.back.Closed = s.sh.GiveTLS
+	}
 	s.back.Opened(s.l, s.srv)
 	s.back.SetOwner(s.f)
 	s.reused = false
@@ -142,11 +145,22 @@ func (s *Stream) establish(c *sock.Conn, to netip.AddrPort, deadline int64) (con
 	if s.srv.Conf.TLS == nil {
 		return c, 0
 	}
+	if !s.sh.TakeTLS() {
+		s.gone.err = model.TLSTooMany
+		c.Abort()
+		return nil, 'R'
+	}
+	ready := false
+	defer func() {
+		if !ready {
+			s.sh.GiveTLS()
+		}
+	}()
 	s.f.SetLabel("TLS to a server")
 	defer s.f.SetLabel("stream")
 	t, err := tlsconn.Client(s.f, c, s.srv.TLSConfig(s.l, s.sni), &tlsconn.Options{Deadline: deadline, Reply: true, KeyLog: s.srv.Conf.TLS.KeyLog, Check: s.stillWanted})
 	s.gone.tls = t
-	if err == nil {
+	if ready = err == nil; ready {
 		return t, 0
 	}
 	defer t.Close()

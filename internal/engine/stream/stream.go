@@ -102,6 +102,9 @@ type Shared struct {
 	// NewServerEnd puts the backend's protocol on a connection to a server.
 	NewServerEnd func(be *backend.Backend, c conn.Conn) mux.End
 	NoSplice     bool // nosplice in the global section
+	// TakeTLS counts a TLS connection to a server in, GiveTLS counts it out.
+	TakeTLS func() bool
+	GiveTLS func()
 	// Config is the configuration that the streams run under.
 	Config  *model.Config
 	limits  *model.VarLimits

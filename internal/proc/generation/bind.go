@@ -61,6 +61,10 @@ func (g *Generation) bindLine(f *frontend.Frontend, b *model.Bind, front *listen
 		{Rate: &g.keeper.ConnRate, Max: int64(glob.MaxConnRate)},
 		{Rate: &g.keeper.SessRate, Max: int64(glob.MaxSessRate)},
 	}}
+	if b.TLS != nil {
+		gate.TLS = g.keeper.TLS
+		gate.Rates = append(gate.Rates, listen.Rate{Rate: &g.keeper.TLSRate, Max: int64(glob.MaxSSLRate)})
+	}
 	sets := g.shards(b)
 	for _, a := range b.Addrs {
 		first, last := a.Port, max(a.Port, a.PortEnd)

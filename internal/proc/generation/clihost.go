@@ -121,6 +121,7 @@ func (a *runtimeAPI) Info() cli.Info {
 		MaxConn: a.MaxConn(), HardMax: a.p.opt.MaxConn,
 		Conns: k.Conns.Cur(), CumConns: k.Conns.Total(), ConnRate: k.ConnRate.Read(now), SessRate: k.SessRate.Read(now),
 		ConnMax: k.ConnRate.Peak(), SessMax: k.SessRate.Peak(), Reached: k.Process.Reached(),
+		TLSConns: k.TLS.Gauge.Cur(), CumTLS: k.TLS.Gauge.Total(), TLSRate: k.TLSRate.Read(now), TLSRateMax: k.TLSRate.Peak(),
 		Listeners: k.Sockets(), Stopping: g.stopping.Load(),
 	}
 	for n := range k.Loops {

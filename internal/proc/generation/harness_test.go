@@ -15,6 +15,7 @@ import (
 	"weir/internal/base/buf"
 	"weir/internal/kw"
 	"weir/internal/lang/config"
+	"weir/internal/model"
 	"weir/internal/rt/poll"
 )
 
@@ -70,7 +71,10 @@ func (p *process) build(text string) *Generation {
 }
 
 // generation parses and builds a configuration.
-func (p *process) generation(text string) *Generation {
+func (p *process) generation(text string) *Generation { return p.generationWith(text, nil) }
+
+// generationWith lets change, unless it is nil, change the configuration before it is built.
+func (p *process) generationWith(text string, change func(*model.Config)) *Generation {
 	p.t.Helper()
 	cfg, diags := kw.Load(config.Options{
 		Files:    []string{"test.cfg"},
@@ -79,6 +83,9 @@ func (p *process) generation(text string) *Generation {
 	})
 	if diags.Errors() > 0 {
 		p.t.Fatal(diags.String())
+	}
+	if change != nil {
+		change(cfg)
 	}
 	g, err := p.Build(cfg)
 	if err != nil {

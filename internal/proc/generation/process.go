@@ -148,6 +148,7 @@ func (p *Process) Switch(g *Generation) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.keeper.Process.SetMax(g.maxConn)
+	p.keeper.TLS.SetMax(g.Config.Global.MaxSSLConn)
 	before := p.current
 	p.current = g
 	if before != nil {

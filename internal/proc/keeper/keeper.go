@@ -24,6 +24,9 @@ type Keeper struct {
 	Loops []stats.Loop
 	// ConnRate and SessRate are the process's rates (maxconnrate, maxsessrate).
 	ConnRate, SessRate stats.Rate
+	// TLS is the limit on TLS connections of both sides (maxsslconn), TLSRate counts those of clients (maxsslrate).
+	TLS     *listen.Limit
+	TLSRate stats.Rate
 
 	mu      sync.Mutex
 	sockets map[string]*socket
@@ -39,6 +42,7 @@ type socket struct {
 func New() *Keeper {
 	k := &Keeper{sockets: make(map[string]*socket)}
 	k.Process = listen.NewLimit(&k.Conns, 0)
+	k.TLS = listen.NewLimit(new(stats.Gauge), 0)
 	return k
 }
 
