@@ -130,7 +130,7 @@ func (t *Set) Open(a *Accepted) {
 			s.Sock.Local()
 		}
 	}
-	if s.HTTP = a.Front.Conf.Mode == model.ModeHTTP; s.HTTP && a.Front.Conf.Has(model.OptTCPSmartAccept) {
+	if s.HTTP = a.Front.Conf.Mode == model.ModeHTTP; s.HTTP && a.Bind.TLS == nil && a.Front.Conf.Has(model.OptTCPSmartAccept) {
 		s.Sock.DelayAck()
 	}
 	s.greet(a.Bind)
