@@ -55,7 +55,7 @@ func init() {
 		"tune.ssl.ssl-ctx-cache-size": "certificates are not generated",
 	} {
 		config.Global.Add(global(name, "<value>", "for old configurations", func(l *config.Line, _ *settings) {
-			l.Warnf(config.KeywordArg, "'%s' has no effect: %s.", name, why)
+			l.Diagf(config.KeywordArg, "'%s' has no effect: %s.", name, why)
 		}))
 	}
 	for _, name := range []string{"ciphers", "ciphersuites", "curves"} {

@@ -106,7 +106,7 @@ func (c *serverTLS) build(p *config.Parser, cfg *model.Config, s *model.Server) 
 	g := settingsOf(cfg)
 	opts := c.opts
 	opts.Inherit(&g.server)
-	if opts.Verify == certs.VerifyUnset && g.noServerVerify {
+	if opts.Verify == certs.VerifyUnset && (g.noServerVerify || p.Facts().Enabled["SERVER-SSL-VERIFY-NONE"]) {
 		opts.Verify = certs.VerifyNone
 	}
 	t := &model.TLSServer{VerifyHost: c.verifyHost, NoReuse: c.noReuse, KeyLog: g.keyLog}

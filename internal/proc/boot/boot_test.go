@@ -144,7 +144,7 @@ func TestExitCodesAndOutput(t *testing.T) {
 		{"folder that is not there", valid, "-C /nonexistent -c -f CFG", 1, "", `cannot change to the folder /nonexistent: no such file or directory`},
 		{"true", "", "-cc 1", 0, "", ""},
 		{"false", "", "-cc 0", 1, "", ""},
-		{"feature", "", "-cc feature(THREAD)&&!feature(OPENSSL)&&enabled(EPOLL)", 0, "", ""},
+		{"feature", "", "-cc feature(THREAD)&&feature(OPENSSL)&&openssl_version_atleast(1.1.1)&&!feature(QUIC)&&enabled(EPOLL)", 0, "", ""},
 		{"enabled", "", "-de -cc enabled(EPOLL)", 1, "", ""},
 		{"version", "", "-cc version_atleast(3.5)", 0, "", ""},
 		{"not a condition", "", "-cc bla(", 2, "", `\[ALERT\] .* : The condition cannot be evaluated: .*bla`},

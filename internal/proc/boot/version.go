@@ -38,7 +38,7 @@ var features = []struct {
 	{"H2", false}, {"HAVE_TCP_MD5SIG", false}, {"IO_URING", true}, {"KQUEUE", false}, {"KTLS", false},
 	{"LIBATOMIC", false}, {"LIBCRYPT", false}, {"LINUX_CAP", false}, {"LINUX_SPLICE", true},
 	{"LINUX_TPROXY", true}, {"LUA", false}, {"MATH", false}, {"MEMORY_PROFILING", false},
-	{"NETFILTER", false}, {"NS", false}, {"OBSOLETE_LINKER", false}, {"OPENSSL", false},
+	{"NETFILTER", false}, {"NS", false}, {"OBSOLETE_LINKER", false}, {"OPENSSL", true},
 	{"OPENSSL_AWSLC", false}, {"OPENSSL_WOLFSSL", false}, {"PCRE", false}, {"PCRE2", false},
 	{"PCRE2_JIT", false}, {"PCRE_JIT", false}, {"POLL", false}, {"PRCTL", true}, {"PROCCTL", false},
 	{"PROMEX", false}, {"PTHREAD_EMULATION", false}, {"QUIC", false}, {"QUIC_OPENSSL_COMPAT", false},
@@ -49,7 +49,9 @@ var features = []struct {
 
 // facts is what conditions may ask about the program.
 func (r *run) facts() config.Facts {
-	f := config.Facts{Enabled: make(map[string]bool), LogFormats: logfmt.Variables()}
+	// Configurations name ciphers, curves and versions as OpenSSL does; those that ask for its version want TLSv1.3 and what
+	// came with it. The library is that of Go.
+	f := config.Facts{SSLLib: "OpenSSL", SSLVersion: "3.0.0", Enabled: make(map[string]bool), LogFormats: logfmt.Variables()}
 	for _, x := range features {
 		if x.on {
 			f.Features = append(f.Features, x.name)
