@@ -154,7 +154,7 @@ func Parse(s string) (Addr, error) {
 		word  string
 		proto Proto
 	}{{"stream+", Stream}, {"dgram+", Datagram}, {"quic+", QUIC}} {
-		if strings.HasPrefix(rest, t.word) && strings.Contains(rest, "@") {
+		if strings.HasPrefix(rest, t.word) {
 			a.Proto, rest, explicit = t.proto, rest[len(t.word):], true
 			break
 		}

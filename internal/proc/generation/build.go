@@ -132,6 +132,8 @@ func (g *Generation) server(p *model.Proxy, c *model.Server) (*server.Server, er
 		switch c.Addr.PortKind {
 		case addr.NoPort:
 			s.MapPorts = true
+		case addr.FixedPort:
+			s.MapPorts = c.Addr.Port == 0
 		case addr.PortPlus:
 			s.MapPorts, s.PortOffset = true, c.Addr.Port
 		case addr.PortMinus:
