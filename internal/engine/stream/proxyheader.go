@@ -37,6 +37,10 @@ func (s *Stream) appendProxy(dst []byte) []byte {
 		dst = dst[:min(len(dst), begin+65535)]
 		binary.BigEndian.PutUint16(dst[begin-2:], uint16(len(dst)-begin))
 	}
+	if p.Opt&model.ProxyCRC32C != 0 {
+		sum = len(dst) + 3
+		dst = append(dst, proxyproto.CRC32C, 0, 4, 0, 0, 0, 0)
+	}
 	c := s.c.Greeting.TLS
 	var state tls.ConnectionState
 	if c != nil {
@@ -48,17 +52,13 @@ func (s *Stream) appendProxy(dst []byte) []byte {
 	if p.Opt&model.ProxyAuthority != 0 && state.ServerName != "" {
 		dst = proxyproto.AppendText(dst, proxyproto.Authority, state.ServerName)
 	}
-	if p.Opt&model.ProxyCRC32C != 0 {
-		sum = len(dst) + 3
-		dst = append(dst, proxyproto.CRC32C, 0, 4, 0, 0, 0, 0)
-	}
 	if p.Opt&model.ProxyUniqueID != 0 {
 		if id := s.UniqueID(); len(id) > 0 {
 			dst = proxyproto.AppendTLV(dst, proxyproto.UniqueID, id)
 		}
 	}
 	if p.Opt&model.ProxySSL != 0 {
-		dst = appendTLS(dst, c, &state, p.Opt)
+		dst = appendTLS(dst, &s.c.Greeting, &state, p.Opt)
 	}
 	dst, _ = proxyproto.Finish(dst, at, sum)
 	return dst
@@ -72,7 +72,8 @@ const (
 )
 
 // appendTLS appends what is known of the client's TLS connection.
-func appendTLS(dst []byte, c model.TLSConn, state *tls.ConnectionState, opt model.ProxyOption) []byte {
+func appendTLS(dst []byte, g *Greeting, state *tls.ConnectionState, opt model.ProxyOption) []byte {
+	c := g.TLS
 	dst = append(dst, proxyproto.SSL, 0, 0)
 	begin := len(dst)
 	if c == nil {
@@ -85,11 +86,23 @@ func appendTLS(dst []byte, c model.TLSConn, state *tls.ConnectionState, opt mode
 				flags |= clientCertConn
 			}
 		}
-		dst = append(dst, flags, 0, 0, 0, 0)
+		dst = binary.BigEndian.AppendUint32(append(dst, flags), verified(g, state))
 		dst = appendTLSValues(dst, c, state, opt)
 	}
 	binary.BigEndian.PutUint16(dst[begin-2:], uint16(len(dst)-begin))
 	return dst
+}
+
+// verified is what was found wrong with a client's certificate, 0 for nothing and for none.
+func verified(g *Greeting, state *tls.ConnectionState) uint32 {
+	if len(state.PeerCertificates) == 0 || g.Secure == nil || g.Secure.Verify == nil {
+		return 0
+	}
+	r := g.Secure.Verify(state)
+	if r.Code == 0 {
+		r.Code = r.CACode
+	}
+	return uint32(r.Code)
 }
 
 func appendTLSValues(dst []byte, c model.TLSConn, state *tls.ConnectionState, opt model.ProxyOption) []byte {

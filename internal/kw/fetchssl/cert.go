@@ -274,5 +274,5 @@ func policies(tx *model.Txn, a []sample.Arg, v *model.Value) bool {
 		}
 		list = append(list, s)
 	}
-	return setText(v, strings.Join(list, ","))
+	return setText(v, strings.Join(list, ", "))
 }

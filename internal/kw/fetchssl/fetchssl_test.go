@@ -179,7 +179,7 @@ func TestValues(t *testing.T) {
 		"ssl_c_s_dn(O)": "One", "ssl_c_s_dn(O,2)": "Two, Inc", "ssl_c_s_dn(O,-1)": "Two, Inc", "ssl_c_s_dn(O,3)": "none", "ssl_c_s_dn(OU)": "none", "ssl_c_i_dn(CN)": "Client",
 		"ssl_c_r_dn(emailAddress)": "a@b.c", "ssl_c_serial,hex": "1007", "ssl_c_version": "3", "ssl_c_key_alg": "id-ecPublicKey", "ssl_c_sig_alg": "ecdsa-with-SHA256",
 		"ssl_c_notbefore": "200102030405Z", "ssl_c_notafter": "400607080910Z", "ssl_c_der,hex,length": "*", "ssl_c_chain_der,hex,length": "*", "ssl_c_sha1,hex,length": "40",
-		"ssl_c_san": "DNS:a.example, email:a@b.c, IP Address:127.0.0.1, IP Address:2001:DB8:0:0:0:0:0:1, URI:http://a.example/b", "ssl_c_policies": "1.2.3,0.4.0.1862.1.4",
+		"ssl_c_san": "DNS:a.example, email:a@b.c, IP Address:127.0.0.1, IP Address:2001:DB8:0:0:0:0:0:1, URI:http://a.example/b", "ssl_c_policies": "1.2.3, 0.4.0.1862.1.4",
 		"ssl_c_policies(1.2.3)": "1.2.3", "ssl_c_policies(1.2)": "none", "ssl_c_err": "18", "ssl_c_ca_err": "2", "ssl_c_ca_err_depth": "1", "ssl_c_verify": "18", "ssl_c_used": "1",
 		"ssl_f_s_dn": "/CN=a.example", "ssl_f_version": "3", "ssl_f_sha1,hex,length": "40", "ssl_s_s_dn(CN)": "a.example", "ssl_s_notafter": "400607080910Z", "ssl_s_chain_der,hex,length": "*",
 		"ssl_bc": "1", "ssl_bc_sni": "a.example", "ssl_bc_client_random,hex,length": "64", "ssl_bc_is_resumed": "0", "ssl_bc_protocol": "TLSv1.3", "ssl_bc_session_id,hex,length": "64",
