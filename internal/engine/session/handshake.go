@@ -175,6 +175,9 @@ func (s *Session) secure(f *loop.Fiber, deadline int64) bool {
 	s.Link, s.Greeting.TLS = c, c
 	s.tcp.Init(c)
 	if err == nil {
+		if !c.State().DidResume {
+			s.set.frontKeys.Add(s.set.l.Now())
+		}
 		if !c.HasInput() { // nothing of ours follows the client's last message, and its data may wait until that is acknowledged
 			s.Sock.AckNow()
 		}

@@ -37,6 +37,7 @@ type Set struct {
 	Emptied   func()
 	draining  bool
 	idleTimer int64 // nanoseconds
+	frontKeys *stats.Rate
 }
 
 // NewSet makes the set for loop l; active counts the connections of the process, totals what the loop serves.
@@ -47,9 +48,11 @@ func NewSet(l *loop.Loop, active *stats.Gauge, totals *stats.Loop) *Set {
 	return s
 }
 
-// LimitTLS gives the sessions their share of the TLS connections that the process may have: take counts one in, give counts it out.
-func (t *Set) LimitTLS(take func() bool, give func()) {
-	t.shared.TakeTLS, t.shared.GiveTLS = take, give
+// CountTLS gives the sessions their share of the TLS connections that the process may have: take counts one to a server in, give
+// counts it out. front and back count handshakes that resumed no session.
+func (t *Set) CountTLS(take func() bool, give func(), front, back *stats.Rate) {
+	t.frontKeys = front
+	t.shared.TakeTLS, t.shared.GiveTLS, t.shared.Keys = take, give, back
 }
 
 // Configure tells what the sessions run under.

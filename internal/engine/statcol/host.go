@@ -90,6 +90,8 @@ type ProcessInfo struct {
 	TLSConns, CumTLS  int64
 	// TLSRate are the TLS connections of clients in the last second, TLSRateMax the most in a second.
 	TLSRate, TLSRateMax int64
+	// FrontKeys and BackKeys are the handshakes in the last second that resumed no session.
+	FrontKeys, FrontKeysMax, BackKeys, BackKeysMax int64
 	// Streams are those that exist, CumStreams all since the start.
 	Streams, CumStreams int64
 	// BytesOut are bytes sent on all sockets, SplicedOut those that went through pipes, OutRate those of the last second.

@@ -125,12 +125,22 @@ func infoValues(h Host, float bool) map[string]string {
 		"CurrConns": i.Conns, "CumConns": i.CumConns, "CumReq": i.CumStreams, "MaxConnRate": i.ConnMax, "MaxSessRate": i.SessMax, "MaxconnReached": i.Reached, "ConnRate": i.ConnRate, "ConnRateLimit": int64(g.MaxConnRate),
 		"SessRate": i.SessRate, "SessRateLimit": int64(g.MaxSessRate), "SslRateLimit": int64(g.MaxSSLRate), "MaxSslConns": int64(g.MaxSSLConn),
 		"CurrSslConns": i.TLSConns, "CumSslConns": i.CumTLS, "SslRate": i.TLSRate, "MaxSslRate": i.TLSRateMax,
+		"SslFrontendKeyRate": i.FrontKeys, "SslFrontendMaxKeyRate": i.FrontKeysMax, "SslFrontendSessionReuse_pct": reused(i.FrontKeys, i.TLSRate),
+		"SslBackendKeyRate": i.BackKeys, "SslBackendMaxKeyRate": i.BackKeysMax,
 		"Maxpipes": int64(g.MaxPipes), "Stopping": flag(i.Stopping), "Jobs": i.Conns + int64(i.Listeners), "Listeners": int64(i.Listeners),
 		"TotalBytesOut": i.BytesOut, "TotalSplicedBytesOut": i.SplicedOut, "BytesOutRate": i.OutRate, "TotalWarnings": i.Warnings, "BootTime_ms": i.Boot.Milliseconds(), "CurrStreams": i.Streams, "CumStreams": i.CumStreams,
 	} {
 		v[name] = strconv.FormatInt(n, 10)
 	}
 	return v
+}
+
+// reused is how many of a hundred connections came without a new key.
+func reused(keys, conns int64) int64 {
+	if conns <= 0 || keys >= conns {
+		return 0
+	}
+	return 100 - (100*keys+(conns-1)/2)/conns
 }
 
 // Info calls fn with the values of "show info", in their order. With float, times are fractions of seconds.

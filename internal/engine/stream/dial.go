@@ -161,6 +161,9 @@ func (s *Stream) establish(c *sock.Conn, to netip.AddrPort, deadline int64) (con
 	t, err := tlsconn.Client(s.f, c, s.srv.TLSConfig(s.l, s.sni), &tlsconn.Options{Deadline: deadline, Reply: true, KeyLog: s.srv.Conf.TLS.KeyLog, Check: s.stillWanted})
 	s.gone.tls = t
 	if ready = err == nil; ready {
+		if !t.State().DidResume {
+			s.sh.Keys.Add(s.l.Now())
+		}
 		return t, 0
 	}
 	defer t.Close()

@@ -105,6 +105,7 @@ type Shared struct {
 	// TakeTLS counts a TLS connection to a server in, GiveTLS counts it out.
 	TakeTLS func() bool
 	GiveTLS func()
+	Keys    *stats.Rate // handshakes with servers that resumed no session
 	// Config is the configuration that the streams run under.
 	Config  *model.Config
 	limits  *model.VarLimits

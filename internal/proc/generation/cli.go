@@ -462,4 +462,7 @@ func (a *runtimeAPI) clearPeaks(g *Generation) {
 	}
 	a.p.keeper.ConnRate.ResetPeak()
 	a.p.keeper.SessRate.ResetPeak()
+	a.p.keeper.TLSRate.ResetPeak()
+	a.p.keeper.FrontKeys.ResetPeak()
+	a.p.keeper.BackKeys.ResetPeak()
 }

@@ -122,6 +122,7 @@ func (a *runtimeAPI) Info() cli.Info {
 		Conns: k.Conns.Cur(), CumConns: k.Conns.Total(), ConnRate: k.ConnRate.Read(now), SessRate: k.SessRate.Read(now),
 		ConnMax: k.ConnRate.Peak(), SessMax: k.SessRate.Peak(), Reached: k.Process.Reached(),
 		TLSConns: k.TLS.Gauge.Cur(), CumTLS: k.TLS.Gauge.Total(), TLSRate: k.TLSRate.Read(now), TLSRateMax: k.TLSRate.Peak(),
+		FrontKeys: k.FrontKeys.Read(now), FrontKeysMax: k.FrontKeys.Peak(), BackKeys: k.BackKeys.Read(now), BackKeysMax: k.BackKeys.Peak(),
 		Listeners: k.Sockets(), Stopping: g.stopping.Load(),
 	}
 	for n := range k.Loops {

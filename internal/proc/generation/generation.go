@@ -75,7 +75,7 @@ func (g *Generation) start(loops []*loop.Loop, before *Generation) {
 		set.Emptied = func() { g.loopDrained(l) }
 		g.sets[id] = set
 		set.Homes = g.homes()
-		set.LimitTLS(g.keeper.TLS.Try, g.keeper.TLS.Give)
+		set.CountTLS(g.keeper.TLS.Try, g.keeper.TLS.Give, &g.keeper.FrontKeys, &g.keeper.BackKeys)
 		set.Configure(g.Config)
 		out := g.logger.Loop(l)
 		g.logs[id] = out

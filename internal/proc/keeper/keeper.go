@@ -27,6 +27,8 @@ type Keeper struct {
 	// TLS is the limit on TLS connections of both sides (maxsslconn), TLSRate counts those of clients (maxsslrate).
 	TLS     *listen.Limit
 	TLSRate stats.Rate
+	// FrontKeys and BackKeys count handshakes that resumed no session, of clients and with servers.
+	FrontKeys, BackKeys stats.Rate
 
 	mu      sync.Mutex
 	sockets map[string]*socket
