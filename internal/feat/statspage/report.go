@@ -15,7 +15,6 @@ import (
 type report struct {
 	*rows
 	admin bool
-	done  bool
 	open  *model.Proxy // whose table is open
 	form  bool         // the table stands in a form
 }
