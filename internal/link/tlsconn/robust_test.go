@@ -2,15 +2,19 @@ package tlsconn
 
 import (
 	"bytes"
+	"crypto"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
+	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"io"
+	"math/big"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -277,5 +281,42 @@ func TestEarlyRecords(t *testing.T) {
 			}
 			s.Close()
 		}, func(f *loop.Fiber, s *sock.Conn) { wait(f, s); s.Close() })
+	})
+}
+
+// fakeKey signs with noise.
+type fakeKey struct{ pub crypto.PublicKey }
+
+func (k fakeKey) Public() crypto.PublicKey { return k.pub }
+func (k fakeKey) Sign(io.Reader, []byte, crypto.SignerOpts) ([]byte, error) {
+	return make([]byte, 2048), nil
+}
+
+// TestAdvisoryHugeKey (security row 101): a client's key of 16384 bits is refused before anything is worked out with it.
+func TestAdvisoryHugeKey(t *testing.T) {
+	p := configs(t, ecKey(t))
+	p.server.ClientAuth = tls.RequireAnyClientCert
+	n := new(big.Int).Lsh(big.NewInt(1), 16383)
+	pub := &rsa.PublicKey{N: n.Add(n, big.NewInt(0x10001)), E: 65537}
+	ca := ecKey(t)
+	tmpl := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(nil, tmpl, tmpl, pub, ca)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.client.Certificates = []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: fakeKey{pub}}}
+	worlds(t, func(t *testing.T, w *world) {
+		w.run(func(f *loop.Fiber, s *sock.Conn) {
+			began := time.Now()
+			c, err := Server(f, s, p.server, &Options{Deadline: w.l.Now() + patience})
+			if err == nil || !strings.Contains(err.Error(), "RSA key larger than") || time.Since(began) > 5*time.Second {
+				t.Errorf("%v after %v", err, time.Since(began))
+			}
+			c.Close()
+		}, func(f *loop.Fiber, s *sock.Conn) {
+			c, _ := Client(f, s, p.client, &Options{Deadline: w.l.Now() + patience})
+			wait(f, s)
+			c.Close()
+		})
 	})
 }
