@@ -103,6 +103,20 @@ func (b *Backend) Update() {
 	defer b.updating.Unlock()
 	b.active.Update()
 	b.backup.Update()
+	for _, s := range b.Servers { // one may have moved
+		b.RenewCookie(s)
+	}
+}
+
+// Static reports whether the algorithm lays servers out once, so that weights do not change while it runs.
+func (b *Backend) Static() bool {
+	switch b.Conf.Balance.Algorithm {
+	case "", "roundrobin", "leastconn", "random", "first", "sticky":
+		return false
+	case "static-rr":
+		return true
+	}
+	return !b.Conf.Balance.Consistent
 }
 
 // Eligible reports whether rules may choose b: it is neither disabled nor unpublished.

@@ -39,8 +39,8 @@ func (b *Backend) RenewCookie(s *server.Server) {
 
 func (b *Backend) renewCookie(s *server.Server) {
 	value := s.Conf.Cookie
-	if c := &b.cookies; value == "" && c.dynamic && c.key != "" && s.Connect.Addr.IsValid() {
-		value = dynamicCookie(s.Connect.Addr, c.key)
+	if c := &b.cookies; value == "" && c.dynamic && c.key != "" && s.Addr().IsValid() {
+		value = dynamicCookie(s.Addr(), c.key)
 	}
 	s.SetCookie(value)
 }

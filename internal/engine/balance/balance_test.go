@@ -51,7 +51,7 @@ func TestRoundRobin(t *testing.T) {
 func TestSkipsDisabledFullAndAvoided(t *testing.T) {
 	for _, name := range []string{"roundrobin", "first"} {
 		list := servers(1, 1, 1)
-		list[1].Conf.MaxConn = 1
+		list[1].SetMaxConn(1)
 		a := New(&model.Balance{Algorithm: name}, list)
 		list[0].SetDisabled(true)
 		if !list[1].Serve() || list[1].Serve() {
@@ -76,7 +76,7 @@ func TestSkipsDisabledFullAndAvoided(t *testing.T) {
 
 func TestFirstFillsInOrder(t *testing.T) {
 	list := servers(1, 1)
-	list[0].Conf.MaxConn = 2
+	list[0].SetMaxConn(2)
 	a := New(&model.Balance{Algorithm: "first"}, list)
 	var got []string
 	for range 3 {

@@ -146,7 +146,8 @@ func TestAffinity(t *testing.T) {
 		for affinity, leaves := range map[model.Affinity]bool{model.AffinityAlways: false, model.AffinityMaxConn: true, model.AffinityMaxQueue: false} {
 			list := servers(1, 1, 1)
 			for _, s := range list {
-				s.Conf.MaxConn, s.Conf.MaxQueue = 1, 1
+				s.Conf.MaxQueue = 1
+				s.SetMaxConn(1)
 			}
 			a := New(&model.Balance{Algorithm: "hash", Consistent: consistent, Affinity: affinity}, list)
 			c := Choice{Hash: 12345, Keyed: true}
@@ -198,7 +199,7 @@ func TestLeastConn(t *testing.T) {
 	}
 	list := servers(1, 1, 1)
 	for i, n := range []int{2, 5, 1} {
-		list[i].Conf.MaxConn = n
+		list[i].SetMaxConn(n)
 	}
 	if got := take(9, list); got != "01201111-" {
 		t.Error(got)
@@ -227,7 +228,7 @@ func TestRandom(t *testing.T) {
 		}
 	}
 	for _, s := range list[:3] {
-		s.Conf.MaxConn = 1 // all full
+		s.SetMaxConn(1) // all full
 	}
 	if s, full := a.Pick(Choice{}); s != list[3] || full {
 		t.Errorf("only the last has room: %v %v", s, full)

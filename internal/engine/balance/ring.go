@@ -64,7 +64,7 @@ func firstPoint(s *server.Server) uint32 {
 			return xxh.Sum32([]byte(s.Conf.GUID), 0)
 		}
 	case "addr", "addr-port":
-		a := s.Connect.Addr
+		a := s.Addr()
 		if !a.IsValid() {
 			break
 		}

@@ -32,7 +32,7 @@ func (p *PrivateConns) Take(s *Server, source, dest netip.AddrPort, key []byte) 
 			continue
 		}
 		p.remove(c)
-		if !c.InputClosed() && !c.HeadStarted() {
+		if !c.InputClosed() && !c.HeadStarted() && c.current() {
 			return c
 		}
 		c.CloseConn(false)

@@ -51,6 +51,9 @@ type Server struct {
 	cookie   atomic.Pointer[string]
 	disabled atomic.Bool
 	drained  atomic.Bool
+	maxConn  atomic.Int64
+	moved    atomic.Pointer[netip.AddrPort] // the address that a command has given; nil: that of Connect
+	epoch    atomic.Uint32                  // how often it has moved
 	weight   atomic.Int32
 	loops    []idleList // by loop
 	tls      *tls.Config
@@ -72,6 +75,7 @@ func New(conf *model.Server, n int) *Server {
 	s := &Server{Conf: conf, Name: conf.Name, Stats: make([]stats.Proxy, n), loops: make([]idleList, n)}
 	s.weight.Store(int32(conf.Weight))
 	s.disabled.Store(conf.Disabled)
+	s.maxConn.Store(int64(conf.MaxConn))
 	s.cookie.Store(&conf.Cookie)
 	for i := range s.loops {
 		s.loops[i].srv = s
@@ -89,13 +93,56 @@ func (s *Server) Enabled() bool { return !s.disabled.Load() }
 // SetDisabled puts s in or out of maintenance.
 func (s *Server) SetDisabled(v bool) {
 	s.disabled.Store(v)
+	s.changed()
+}
+
+// changed tells the backend.
+func (s *Server) changed() {
 	if s.Changed != nil {
 		s.Changed()
 	}
 }
 
+// SetWeight changes the weight, 0 to 256.
+func (s *Server) SetWeight(n int) {
+	s.weight.Store(int32(n))
+	s.changed()
+}
+
+// MaxConn is how many requests s may serve at once, 0: any number.
+func (s *Server) MaxConn() int64 { return s.maxConn.Load() }
+
+// SetMaxConn changes it, and serves whoever waits for room.
+func (s *Server) SetMaxConn(n int) {
+	s.maxConn.Store(int64(n))
+	if s.Freed != nil {
+		s.Freed(s)
+	}
+}
+
+// Addr is where connections go; not valid for a server of the unix domain.
+func (s *Server) Addr() netip.AddrPort {
+	if a := s.moved.Load(); a != nil {
+		return *a
+	}
+	return s.Connect.Addr
+}
+
+// SetAddr lets connections go elsewhere from now on. Those that rest are not used any more.
+func (s *Server) SetAddr(a netip.AddrPort) {
+	s.moved.Store(&a)
+	s.epoch.Add(1)
+	s.changed()
+}
+
+// current reports whether c leads to where s is now.
+func (c *Conn) current() bool { return c.epoch == c.Srv.epoch.Load() }
+
 // SetDrained keeps new sessions away from s, except those that belong to it.
-func (s *Server) SetDrained(v bool) { s.drained.Store(v) }
+func (s *Server) SetDrained(v bool) {
+	s.drained.Store(v)
+	s.changed()
+}
 
 // Weight is the current weight, 0 to 256.
 func (s *Server) Weight() int { return int(s.weight.Load()) }
@@ -114,7 +161,7 @@ func (s *Server) SessRate(now int64) int64 {
 // Limit is how many requests s may serve at once: maxconn, or with minconn a value between both that follows the load of
 // the backend up to fullconn; 0: no limit.
 func (s *Server) Limit() int64 {
-	most, least := int64(s.Conf.MaxConn), int64(s.Conf.MinConn)
+	most, least := s.MaxConn(), int64(s.Conf.MinConn)
 	if least == 0 || least >= most || s.FullConn <= 0 {
 		return most
 	}
@@ -147,7 +194,7 @@ func (s *Server) Unserve() { s.Cur.Dec() }
 // Release gives a slot back and serves whoever waits for it.
 func (s *Server) Release() {
 	s.Cur.Dec()
-	if s.Conf.MaxConn > 0 && s.Freed != nil {
+	if s.MaxConn() > 0 && s.Freed != nil {
 		s.Freed(s)
 	}
 }
@@ -169,6 +216,7 @@ type Conn struct {
 	Private bool
 
 	safe       bool // counted in Server.Safe
+	epoch      uint32
 	l          *loop.Loop
 	prev, next *Conn
 	list       *idleList
@@ -179,6 +227,7 @@ type Conn struct {
 // Opened notes that c is established on loop l.
 func (c *Conn) Opened(l *loop.Loop, s *Server) {
 	c.l, c.Srv, c.onGone = l, s, c.gone
+	c.epoch = s.epoch.Load()
 	s.Conns.Inc()
 }
 
@@ -208,6 +257,9 @@ type idleList struct {
 
 // PutIdle keeps c for later requests of its loop; false when the pool is full and c must be closed.
 func (s *Server) PutIdle(c *Conn) bool {
+	if !c.current() {
+		return false
+	}
 	if limit := s.Conf.PoolMaxConn; limit >= 0 && s.Idle.Load() >= int64(limit) {
 		return false
 	}
@@ -242,7 +294,7 @@ func (s *Server) TakeIdle(l *loop.Loop, source, dest netip.AddrPort, key []byte,
 		next := c.next
 		if c.Source == source && c.Dest == dest && c.Key == string(key) && !(onlyReused && c.Uses < 2) {
 			c.unlink()
-			if c.InputClosed() || c.HeadStarted() {
+			if c.InputClosed() || c.HeadStarted() || !c.current() {
 				c.CloseConn(false)
 			} else {
 				return c
@@ -256,14 +308,14 @@ func (s *Server) TakeIdle(l *loop.Loop, source, dest netip.AddrPort, key []byte,
 // MayOpen reports whether another connection may be established: with strict-maxconn the limit counts those that rest too,
 // and one of this loop makes room.
 func (s *Server) MayOpen(l *loop.Loop) bool {
-	if !s.Conf.StrictMaxConn || s.Conf.MaxConn == 0 || s.Conns.Cur() < int64(s.Conf.MaxConn) {
+	if !s.Conf.StrictMaxConn || s.MaxConn() == 0 || s.Conns.Cur() < s.MaxConn() {
 		return true
 	}
 	if c := s.loops[l.ID()].tail; c != nil {
 		c.unlink()
 		c.CloseConn(false)
 	}
-	return s.Conns.Cur() < int64(s.Conf.MaxConn)
+	return s.Conns.Cur() < s.MaxConn()
 }
 
 // gone is called when the server closes an idle connection or sends what nobody asked for.

@@ -5,15 +5,19 @@ import (
 	"strconv"
 
 	"weir/internal/base/addr"
+	"weir/internal/engine/server"
 	"weir/internal/model"
 )
 
 // serverAddr is the column "addr" of a server.
-func serverAddr(s *model.Server) string {
-	if s.Addr.Family == addr.Unix || s.Addr.Family == addr.Abstract {
+func serverAddr(s *server.Server) string {
+	if f := s.Conf.Addr.Family; f == addr.Unix || f == addr.Abstract {
 		return "unix"
 	}
-	return addrPort(s.Addr, s.Addr.Port)
+	if a := s.Addr(); a.IsValid() {
+		return a.String()
+	}
+	return addrPort(s.Conf.Addr, s.Conf.Addr.Port)
 }
 
 func addrPort(a addr.Addr, port int) string {

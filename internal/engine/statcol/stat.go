@@ -351,8 +351,8 @@ func serverRow(h Host, b *backend.Backend, s *server.Server) *Row {
 	r.num("smax", s.Busy.Load())
 	skip := []string{"slim", "chkfail", "chkdown", "downtime", "qlimit", "throttle", "check_code", "check_duration", "hanafail",
 		"agent_code", "agent_duration", "check_rise", "check_fall", "check_health", "agent_rise", "agent_fall", "agent_health", "src_ilim"}
-	if s.Conf.MaxConn > 0 {
-		r.num("slim", int64(s.Conf.MaxConn))
+	if n := s.MaxConn(); n > 0 {
+		r.num("slim", n)
 	}
 	if s.Conf.MaxQueue > 0 {
 		r.num("qlimit", int64(s.Conf.MaxQueue))
@@ -369,7 +369,7 @@ func serverRow(h Host, b *backend.Backend, s *server.Server) *Row {
 	r.num("uweight", int64(s.Weight()))
 	r.num("act", flag(!s.Conf.Backup))
 	r.num("bck", flag(s.Conf.Backup))
-	r.str("addr", serverAddr(s.Conf))
+	r.str("addr", serverAddr(s))
 	if s.Conf.Cookie != "" {
 		r.str("cookie", s.Conf.Cookie)
 	}

@@ -57,6 +57,7 @@ func (s *Stream) evaluate(dst []byte, e model.Evaluator) []byte {
 // lack of resources.
 func (s *Stream) dial() byte {
 	o := s.srv.Connect
+	o.Addr = s.srv.Addr()
 	dest := s.dest()
 	if s.srv.MapAddr || s.srv.MapPorts {
 		o.Addr = dest

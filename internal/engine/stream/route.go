@@ -270,7 +270,7 @@ func (s *Stream) dest() netip.AddrPort {
 	if !s.srv.MapAddr && !s.srv.MapPorts {
 		return netip.AddrPort{}
 	}
-	addr, client := s.srv.Connect.Addr, s.ClientLocal()
+	addr, client := s.srv.Addr(), s.ClientLocal()
 	if s.srv.MapAddr {
 		addr = netip.AddrPortFrom(client.Addr(), addr.Port())
 	}

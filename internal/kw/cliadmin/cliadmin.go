@@ -106,7 +106,9 @@ func setServer(c *cli.Context) {
 		c.Err("health checks are not enabled on this server")
 	case "fqdn":
 		c.Err("set server <b>/<s> fqdn failed because no resolution is configured.")
-	case "addr", "health", "name", "ssl":
+	case "addr":
+		setAddr(c, s)
+	case "health", "name", "ssl":
 		c.Err("'set server <b>/<s> %s' is known to HAProxy, not in weir yet.", what)
 	default:
 		c.Err("%s", setServerUsage)

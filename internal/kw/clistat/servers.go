@@ -12,16 +12,27 @@ import (
 	"weir/internal/feat/cli"
 )
 
-// host is an address without its port, as the state of servers names it.
-func host(a *addr.Addr) string {
-	switch a.Family {
+// host is the address of a server without its port, as the state of servers names it.
+func host(s *server.Server) string {
+	switch s.Conf.Addr.Family {
 	case addr.Unix, addr.Abstract:
 		return "unix"
 	}
-	if !a.IP.IsValid() {
+	ip := s.Conf.Addr.IP
+	if a := s.Addr(); a.IsValid() {
+		ip = a.Addr()
+	}
+	if !ip.IsValid() {
 		return "-"
 	}
-	return a.IP.String()
+	return ip.String()
+}
+
+func port(s *server.Server) int {
+	if a := s.Addr(); a.IsValid() {
+		return int(a.Port())
+	}
+	return s.Conf.Addr.Port
 }
 
 // selected calls fn for the servers of the backend that the command names, or of all; false after an answer.
@@ -65,8 +76,8 @@ func serversState(c *cli.Context) {
 			if s.Conf.Host != "" {
 				name = s.Conf.Host
 			}
-			c.Printf("%d %s %d %s %s %d %d %d %d %d 1 0 0 %d 0 0 0 %s %d - 0 0 - - 0\n", b.Conf.ID, b.Name, s.Conf.ID, s.Name, host(&s.Conf.Addr),
-				op, adminBits[st], s.Weight(), s.Conf.Weight, since/time.Second, agent, name, s.Conf.Addr.Port)
+			c.Printf("%d %s %d %s %s %d %d %d %d %d 1 0 0 %d 0 0 0 %s %d - 0 0 - - 0\n", b.Conf.ID, b.Name, s.Conf.ID, s.Name, host(s),
+				op, adminBits[st], s.Weight(), s.Conf.Weight, since/time.Second, agent, name, port(s))
 			if c.Failed() {
 				return
 			}
@@ -84,7 +95,7 @@ func serversConn(c *cli.Context) {
 	for _, b := range list {
 		for _, s := range b.Servers {
 			idle := s.Idle.Load()
-			c.Printf("%s/%s %d/%d %s %d - %d %d %d %d 0 0 0 %d %d %d%s\n", b.Name, s.Name, b.Conf.ID, s.Conf.ID, host(&s.Conf.Addr), s.Conf.Addr.Port,
+			c.Printf("%s/%s %d/%d %s %d - %d %d %d %d 0 0 0 %d %d %d%s\n", b.Name, s.Name, b.Conf.ID, s.Conf.ID, host(s), port(s),
 				purgeDelay(s).Milliseconds(), s.Cur.Cur(), max(s.Conns.Cur()-idle, 0), s.Conns.Peak(), idle, s.Conf.PoolMaxConn, idle, spread(idle, threads))
 			if c.Failed() {
 				return

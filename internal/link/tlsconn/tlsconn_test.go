@@ -244,25 +244,46 @@ func exchange(t *testing.T, w *world, p pair) {
 	})
 }
 
-// TestRSASignsElsewhere shows that other fibers run while a key of RSA signs.
+// heldKey signs once it is let go.
+type heldKey struct {
+	crypto.Signer
+	turned chan struct{}
+	late   bool
+}
+
+func (k *heldKey) Sign(rand io.Reader, digest []byte, opts crypto.SignerOpts) ([]byte, error) {
+	select {
+	case <-k.turned:
+	case <-time.After(time.Duration(patience)):
+		k.late = true
+	}
+	return k.Signer.Sign(rand, digest, opts)
+}
+
+// TestRSASignsElsewhere shows that other fibers run while a key of RSA signs: the key waits for one of them.
 func TestRSASignsElsewhere(t *testing.T) {
 	worlds(t, func(t *testing.T, w *world) {
+		key := &heldKey{Signer: rsaKey(t), turned: make(chan struct{})}
 		p := configs(t, rsaKey(t))
-		seen := false
+		cert := certificate(t, key.Signer)
+		cert.PrivateKey = key
+		p.server.GetCertificate = func(h *tls.ClientHelloInfo) (*tls.Certificate, error) { return ForHandshake(h, &cert), nil }
+		p.client.RootCAs.AddCert(cert.Leaf)
 		w.run(func(f *loop.Fiber, s *sock.Conn) {
 			c, err := Server(f, s, p.server, &Options{})
 			if err != nil {
 				t.Error(err)
 			}
-			if !seen {
+			if key.late {
 				t.Error("the loop stood still")
 			}
 			c.Close()
 		}, func(f *loop.Fiber, s *sock.Conn) {
 			w.l.Go(func(f *loop.Fiber) {
-				for end := w.l.Now() + patience; !seen && w.l.Now() < end; f.Yield() {
-					seen = w.l.Counters.Offload.Load() > 0
+				for end := w.l.Now() + patience; w.l.Counters.Offload.Load() == 0 && w.l.Now() < end; {
+					f.Yield()
 				}
+				close(key.turned)
 			})
 			c, _ := Client(f, s, p.client, &Options{})
 			_, _ = get(f, c)

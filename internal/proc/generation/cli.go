@@ -387,19 +387,18 @@ func (a *runtimeAPI) SetAdminState(s *server.Server, st cli.State) error {
 }
 
 // SetWeight changes the weight of a server.
-func (a *runtimeAPI) SetWeight(_ *backend.Backend, s *server.Server, weight int) error {
-	if s.Weight() == weight {
-		return nil
+func (a *runtimeAPI) SetWeight(b *backend.Backend, s *server.Server, weight int) error {
+	if b.Static() && weight != 0 && weight != s.Conf.Weight {
+		return errors.New("Backend is using a static LB algorithm and only accepts weights '0%' and '100%'.")
 	}
-	return errNotYet("Changing the weight of a server at run time")
+	s.SetWeight(weight)
+	return nil
 }
 
 // SetServerMaxConn changes the limit of a server.
 func (a *runtimeAPI) SetServerMaxConn(s *server.Server, n int) error {
-	if s.Conf.MaxConn == n {
-		return nil
-	}
-	return errNotYet("Changing the maxconn of a server at run time")
+	s.SetMaxConn(n)
+	return nil
 }
 
 // ClearCounters sets the counters of events back to zero, those of one server or all for nil. Each loop does it for its own.
