@@ -368,11 +368,6 @@ func (a *runtimeAPI) AdminState(s *server.Server) (cli.State, time.Duration) {
 	return cli.Ready, since
 }
 
-// errNotYet tells what the engine does not do while it runs.
-func errNotYet(what string) error {
-	return fmt.Errorf("%s is known to HAProxy, not in weir yet.", what)
-}
-
 // SetAdminState puts a server in maintenance, drains it or makes it ready.
 func (a *runtimeAPI) SetAdminState(s *server.Server, st cli.State) error {
 	if now, _ := a.AdminState(s); now == st || st == cli.Maint && now == cli.MaintConfig {
