@@ -3,6 +3,7 @@
 package all
 
 import (
+	_ "weir/internal/feat/prometheus"
 	_ "weir/internal/kw"
 	_ "weir/internal/kw/act"
 	_ "weir/internal/kw/balance"

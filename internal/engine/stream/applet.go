@@ -31,6 +31,7 @@ func (s *Stream) RunSet(set rule.Set) rule.Outcome {
 // Serve lets an applet answer the request; see rule.Control.
 func (s *Stream) Serve(a rule.Applet) {
 	s.applet = a.LogName()
+	s.intercepted()
 	m := &s.res
 	m.Reset()
 	m.IsResponse, m.Major, m.Minor, m.Framing = true, 1, 1, msg.Chunked

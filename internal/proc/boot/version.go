@@ -41,7 +41,7 @@ var features = []struct {
 	{"NETFILTER", false}, {"NS", false}, {"OBSOLETE_LINKER", false}, {"OPENSSL", true},
 	{"OPENSSL_AWSLC", false}, {"OPENSSL_WOLFSSL", false}, {"PCRE", false}, {"PCRE2", false},
 	{"PCRE2_JIT", false}, {"PCRE_JIT", false}, {"POLL", false}, {"PRCTL", true}, {"PROCCTL", false},
-	{"PROMEX", false}, {"PTHREAD_EMULATION", false}, {"QUIC", false}, {"QUIC_OPENSSL_COMPAT", false},
+	{"PROMEX", true}, {"PTHREAD_EMULATION", false}, {"QUIC", false}, {"QUIC_OPENSSL_COMPAT", false},
 	{"RT", false}, {"SHM_OPEN", false}, {"SLZ", false}, {"SPOE", false}, {"SSL", false},
 	{"STATIC_PCRE", false}, {"STATIC_PCRE2", false}, {"TFO", true}, {"THREAD", true},
 	{"THREAD_DUMP", true}, {"TPROXY", true}, {"TRACE", false}, {"WURFL", false}, {"ZLIB", false},
