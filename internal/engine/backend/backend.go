@@ -31,6 +31,7 @@ type Backend struct {
 	Rules                  *rule.Sets // never nil
 
 	Unpublished atomic.Bool // no rule chooses it (be-unpublished)
+	FullConn    int64       // fullconn, or what the frontends give rise to
 
 	cookies        dynamicCookies
 	updating       sync.Mutex
@@ -52,6 +53,7 @@ func New(conf *model.Proxy, servers []*server.Server, n int) *Backend {
 		}
 	}
 	b.Unpublished.Store(conf.Unpublished)
+	b.FullConn = int64(conf.FullConn)
 	b.cookies.dynamic, b.cookies.key = conf.Persist != nil && conf.Persist.Dynamic, conf.DynamicCookieKey
 	for _, s := range servers {
 		b.RenewCookie(s)

@@ -402,10 +402,8 @@ func backRow(h Host, b *backend.Backend) *Row {
 	r.head(Backend, p, "BACKEND", 0, 1)
 	r.counts(b.Stats, http)
 	r.serverSide(b.Stats)
-	full := int64(p.FullConn)
 	usable, weight, active, backup := 0, 0, 0, 0
 	for _, s := range b.Servers {
-		full = max(full, s.FullConn)
 		switch {
 		case !s.Usable():
 		case s.Conf.Backup:
@@ -427,7 +425,7 @@ func backRow(h Host, b *backend.Backend) *Row {
 	r.num("qmax", b.Queue.Peak())
 	r.num("scur", b.Cur.Cur())
 	r.num("smax", b.Cur.Peak())
-	r.num("slim", max(full, 1))
+	r.num("slim", max(b.FullConn, 1))
 	r.num("dreq", stats.Sum(b.Stats, func(s *stats.Proxy) *stats.Counter { return &s.DeniedRequests }))
 	r.str("status", "UP")
 	if usable == 0 && len(b.Servers) > 0 {

@@ -79,8 +79,9 @@ func (g *Generation) setFullConn() {
 				sum += cmp.Or(f.MaxConn, g.maxConn)
 			}
 		}
+		b.FullConn = int64(max(sum/10, 1))
 		for _, s := range b.Servers {
-			s.FullConn = int64(max(sum/10, 1))
+			s.FullConn = b.FullConn
 		}
 	}
 }
