@@ -38,6 +38,7 @@ type Txn struct {
 	Steps budget.Steps
 
 	vals  [4]Value
+	iters [4]int
 	depth int
 }
 
@@ -51,6 +52,15 @@ func (t *Txn) Value() *Value {
 		return v
 	}
 	return new(Value)
+}
+
+// Iter lends the state of an iteration that gives the value lent last, at its beginning; for as long as the value.
+func (t *Txn) Iter() *int {
+	if i := t.depth - 1; i < len(t.iters) {
+		t.iters[i] = 0
+		return &t.iters[i]
+	}
+	return new(int)
 }
 
 // Done gives the last value back that Value lent.

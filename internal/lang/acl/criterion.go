@@ -46,7 +46,7 @@ func (t *term) Match(tx *model.Txn) model.Verdict {
 			result = model.Pass
 		}
 	} else {
-		for state := 0; result != model.Pass && t.expr.Next(tx, v, &state); {
+		for state := tx.Iter(); result != model.Pass && t.expr.Next(tx, v, state); {
 			if t.m.Match(tx, v) {
 				result = model.Pass
 			}

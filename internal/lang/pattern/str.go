@@ -110,7 +110,20 @@ func (x *strIndex) each(fn func(key, value []byte) bool) {
 	}
 }
 
+// short is up to how many strings comparing them all is faster than a hash.
+const short = 4
+
 func (x *strIndex) find(v *model.Value, left *budget.Steps) (Match, bool) {
+	if x.n <= short {
+		for at := 0; at < len(x.arena); {
+			key, value, next := x.record(at)
+			if len(key) == len(v.B) && x.equal(key, v.B) {
+				return Match{Key: key, Value: value}, true
+			}
+			at = next
+		}
+		return Match{}, false
+	}
 	mask := uint64(len(x.table) - 1)
 	for i := x.hash(v.B) & mask; ; i = (i + 1) & mask {
 		at := x.table[i]
