@@ -422,10 +422,9 @@ backend $n-b
   timeout server 10s
   option prefer-last-server
   server s1 $x maxconn 1
-  server s2 $x maxconn 1
 `, func(c *client) {
 		var list []*conn
-		for i := range 4 {
+		for i := range 3 {
 			n := c.dial()
 			n.put(get("/wait"))
 			c.seen("queue-server-b", "scur", fmt.Sprint(i+1))
